@@ -112,15 +112,49 @@ both_server_shut(struct world *world)
 	session_server_shut(world->twin);
 }
 
-void
-both_person_cancels(struct world *world, const char *id)
+static void
+expect_same(struct world *world, bool same, const char *what)
+{
+	if (!same)
+		oracle_blame(&world->oracle, "1: of what is read at one time, %s ends otherwise",
+		    what);
+}
+
+enum person_cancel
+both_person_cancels(struct world *world, enum side from, const char *id)
 {
 	struct span name = { id, strlen(id) }, reason = { "enough", 6 };
-	enum cancelling done = session_cancel(world->session, SIDE_CLIENT, name, 0, reason);
+	enum cancelling done = session_cancel(world->session, from, name, 0, reason);
 
-	if (session_cancel(world->twin, SIDE_CLIENT, name, 0, reason) != done)
-		oracle_blame(&world->oracle,
-		    "1: of what is read at one time, %s is not there to be cancelled", id);
+	expect_same(world, session_cancel(world->twin, from, name, 0, reason) == done, id);
+	return done == CANCELLING_DONE ? PERSON_CANCELS :
+	    done == CANCELLING_REFUSED ? PERSON_IS_REFUSED :
+					 PERSON_FINDS_NONE;
+}
+
+bool
+both_person_pings(struct world *world)
+{
+	bool done = session_ping(world->session) == NULL;
+
+	expect_same(world, (session_ping(world->twin) == NULL) == done, "a ping");
+	return done;
+}
+
+bool
+both_person_restarts(struct world *world, bool force)
+{
+	bool done = session_restart(world->session, force) == NULL;
+
+	expect_same(world, (session_restart(world->twin, force) == NULL) == done, "a restart");
+	return done;
+}
+
+void
+both_quote(struct world *world)
+{
+	session_quote(world->session, span_of(ORACLE_LAST_WORDS));
+	session_quote(world->twin, span_of(ORACLE_LAST_WORDS));
 }
 
 /* Only what is due has the loop of canceld expire: what a message ends must have ended with it. */

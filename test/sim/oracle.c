@@ -350,7 +350,8 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		oracle_wants_place(oracle, ask);
 	if (ask->by == SERVER && oracle->answered != NULL &&
 	    strcmp(ask->deed->method, oracle->answered) == 0) {
-		ask->ours = (oracle->answered_after == 0 || oracle->client_left) &&
+		ask->ours =
+		    (oracle->answered_after == 0 || oracle->draining || oracle->client_left) &&
 		    oracle->deaf_at == 0 && !oracle->shut;
 		ask->ours_late = oracle->answered_after > 0 && !ask->ours;
 	}
@@ -479,6 +480,10 @@ heard_update(struct oracle *oracle, struct sent *sent)
 	if (sent->of_turn &&
 	    (oracle_is_opening(oracle, sent->session) ||
 		oracle_is_unopened(oracle, sent->session))) {
+		sent->kind = KIND_JUNK;
+		return;
+	}
+	if (sent->mode > 0 && oracle_mode_changes(oracle, sent->session, sent->mode)) {
 		sent->kind = KIND_JUNK;
 		return;
 	}
@@ -624,7 +629,7 @@ check_for_client(struct oracle *oracle, const struct ask *ask)
 	if (ask->cancelled != 0)
 		oracle_blame(oracle, "1: %s is answered for the client, and was cancelled",
 		    ask->id);
-	if (ask->declined || oracle->client_left)
+	if (ask->declined || oracle->draining || oracle->client_left)
 		return;
 	if (oracle->now - ask->active < ask->idle || oracle->now - since > ask->idle)
 		oracle_blame(oracle, "1: %s is answered for the client after %lld ms", ask->id,
@@ -694,6 +699,8 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
 		ask->lost = oracle->step;
 	ask->unsent |= decision == DECIDED_UNSENT || decision == DECIDED_REFUSED;
+	ask->dismissed = oracle->dismissed && (decision == DECIDED_LOST || oracle->server_died);
+	ask->was_waiting = ask->waiting;
 	ask->waiting &= !ask->unsent;
 	if (decision == DECIDED_UNSENT && !ask->owed &&
 	    !(ask->by == SERVER && oracle->protocol->owes))

@@ -56,6 +56,7 @@ struct sent { /* one message that a peer has written */
 	bool unknown;  /* a response that wants a login */
 	bool idle;     /* ACP v2: a KIND_UPDATE that says that the session's turns have ended */
 	bool of_turn;  /* ... that has a meaning only within a turn */
+	int mode;      /* ... or that the session has this mode now; 0: not */
 	bool begins;   /* the first notice of a stream */
 	bool differs;  /* ... whose version differs from that of the first server */
 	bool again;    /* to be sent to another server too: no order is checked */
@@ -80,6 +81,9 @@ struct sent { /* one message that a peer has written */
 	int cleaned;       /* ... and what canceld's log says that it did; 0: nothing */
 };
 
+/* What each server writes to its stderr as it ends; errors quote it. */
+#define ORACLE_LAST_WORDS "no more disk"
+
 enum { NO_TARGET = -2 };
 
 struct ask { /* one request */
@@ -92,6 +96,7 @@ struct ask { /* one request */
 	char second_token[48]; /* LSP: for partial results */
 	char session[16];
 	char name[16];  /* the name that it sets; empty: all */
+	int mode;       /* ACP: the mode that it sets; 0: it names none */
 	bool asks_task; /* it asks to become a task ... */
 	bool task;      /* ... and may, as its receiver declared that */
 	bool made_task; /* ... and did: that was heard after it was given up */
@@ -194,11 +199,14 @@ struct ask { /* one request */
 	bool withdrawn;    /* it was given up and no byte of it had been read: it never arrives */
 	bool person;       /* a person wants it cancelled */
 	bool end_told;     /* canceld's log told its end */
+	bool dismissed;    /* it was lost with a server that a person had ended */
+	bool was_waiting;  /* it was held when canceld gave it up */
 	bool by_person;    /* a person cancelled it, and it was answered at once */
 };
 
 enum own_kind {
 	OWN_PROBE,
+	OWN_PING, /* a person's */
 	OWN_TRIAL,
 	OWN_HANDSHAKE,
 	OWN_SETTING,
@@ -283,6 +291,7 @@ struct oracle {
 	bool modern;
 	/* what the server declares: tools/call may become tasks; they can be cancelled */
 	bool tasks, cancels_tasks;
+	bool draining; /* the client has closed its output, and waits for its answers */
 	bool client_left, server_died; /* server_died: or closed its stdin */
 	uint64_t left;                 /* when the client left */
 	bool shut;                     /* canceld has closed its stdin */
@@ -328,9 +337,14 @@ struct oracle {
 	uint64_t let;
 	bool unprobed; /* a cancel arrived after the probe, at this time */
 	int64_t unprobed_at;
-	bool untracked[2];          /* a batch with requests of that side's was heard */
-	bool cut_short;             /* the world ended though canceld had a time to wake at */
-	bool stuck;                 /* canceld wants the server ended */
+	bool untracked[2]; /* a batch with requests of that side's was heard */
+	bool cut_short;    /* the world ended though canceld had a time to wake at */
+	bool stuck;        /* canceld wants the server ended */
+	bool dismissed;    /* ... as a person does */
+	bool pings;        /* a person asks whether the server is alive */
+	char ping[48];     /* ... under this id, in a question that was not read yet */
+	bool pinged;       /* ... and has not heard */
+	int exit;          /* LSP, BSP: the client tells the server to end; 0: it did not */
 	struct places rules[RULES]; /* --parallel */
 	int rule_count;
 	bool half;             /* the server has read a part of a message */
@@ -484,6 +498,19 @@ void oracle_look_for_ignored(struct oracle *oracle);
  * answered.
  */
 void oracle_look_for_unopened(struct oracle *oracle);
+
+/*
+ * A person asks canceld to cancel that request, to ask the server whether it is alive, or to have
+ * another one started; done: canceld does that.
+ */
+enum person_cancel { PERSON_CANCELS, PERSON_IS_REFUSED, PERSON_FINDS_NONE };
+void oracle_person_cancelled(struct oracle *oracle, int number, enum person_cancel done);
+void oracle_person_pinged(struct oracle *oracle, bool done);
+void oracle_person_restarted(struct oracle *oracle, bool done, bool force);
+/* canceld's log reports that this request of the client's, who has left, was never sent. */
+void oracle_says_unsent(struct oracle *oracle, const char *id);
+/* canceld's log reports the question of such a ping. */
+void oracle_person_asks(struct oracle *oracle, const char *id);
 
 /* canceld's log reports a probe; half: the server has read a part of a message. */
 void oracle_probes(struct oracle *oracle, bool half);

@@ -98,7 +98,7 @@ oracle_look_for_beats(struct oracle *oracle, bool reads)
 		if (!beats(oracle, ask) || ask->beat.unsure ||
 		    oracle->now - ask->beat.at < oracle->heartbeat)
 			continue;
-		if (oracle->stuck || !reads)
+		if (oracle->stuck || oracle->pinged || !reads)
 			ask->beat.idle = oracle->now;
 		else if (oracle->now - oracle->slept >= oracle->heartbeat &&
 		    oracle->now - ask->beat.idle >= oracle->heartbeat)

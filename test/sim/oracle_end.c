@@ -23,7 +23,7 @@ check_told(struct oracle *oracle, const struct ask *ask)
 	    ask->answered_by_peer || !is_given_up(oracle, ask) || !oracle->protocol->cancels)
 		return;
 	if (ask->by == CLIENT ? oracle->server_died || oracle->no_cancel || ask->lost != 0 :
-				oracle->client_left)
+				oracle->draining || oracle->client_left)
 		return;
 	if (ask->task || ask->deed->traits & FINAL)
 		return;
@@ -42,7 +42,8 @@ check_said(struct oracle *oracle, const struct ask *ask)
 	bool told = ask->cancels > 0 || ask->turn_cancels > 0 || ask->told_in_vain;
 
 	if (ask->called_cancelled && ask->wire[0] != '\0' && !told && ask->lost == 0 &&
-	    !(ask->by == CLIENT ? oracle->server_died || oracle->shut : oracle->client_left))
+	    !(ask->by == CLIENT ? oracle->server_died || oracle->shut :
+				  oracle->draining || oracle->client_left))
 		oracle_blame(oracle,
 		    "2: the error of %s says that its receiver was told, and it was not", ask->id);
 }

@@ -44,6 +44,11 @@ void oracle_granted(struct oracle *oracle, const struct ask *ask, const char *se
 /* ACP: whether canceld has the session opened again. */
 bool oracle_is_opening(const struct oracle *oracle, const char *session);
 bool oracle_is_unopened(const struct oracle *oracle, const char *session);
+/*
+ * The agent says that the session has this mode now. true: the client is not told, as the one that
+ * it has set is set again. Otherwise that one is not set again.
+ */
+bool oracle_mode_changes(struct oracle *oracle, const char *session, int mode);
 /* The answer to a question of canceld's was heard. */
 void oracle_own_answered(struct oracle *oracle, const struct sent *sent);
 /* The first notice of a stream was heard; a later one. */

@@ -91,7 +91,12 @@ got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char
 		strcmp(ask->id, oracle->asks[telling->ask].id) != 0))
 		oracle_blame(oracle, "5: canceld cancels %s and does not say that it is that",
 		    ask->id);
-	else if (ask != NULL && ask->replied != 0 && ask->replied < telling->step)
+	/*
+	 * A batch may cancel the turn and answer the request; and the server may end a stream whose
+	 * cancel is withheld.
+	 */
+	else if (ask != NULL && ask->replied != 0 && ask->replied < telling->step &&
+	    !ask->in_batch && !(ask->ended && ask->decided != 0 && ask->decided < ask->replied))
 		oracle_blame(oracle, "2: a cancel of %s, which was answered", id);
 	expect_cancel(oracle, to, telling, id, text, len);
 }
@@ -146,8 +151,8 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 static void
 check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 {
-	if (oracle->server_died || oracle->client_left || ask->unsent || ask->declined ||
-	    ask->decided == 0 || ask->lost != 0)
+	if (oracle->server_died || oracle->client_left || (oracle->draining && ask->by == SERVER) ||
+	    ask->unsent || ask->declined || ask->decided == 0 || ask->lost != 0)
 		return;
 	if (timeout && ask->expired == 0) {
 		if (ask->waited ||
@@ -247,9 +252,51 @@ find_too_long(const struct oracle *oracle, int by, const char *id, const char *c
 	return NULL;
 }
 
+static bool
+has_text(const char *text, size_t len, const char *part)
+{
+	return memmem(text, len, part, strlen(part)) != NULL;
+}
+
+/* What the error says of --parallel, and of a person who had the server restarted. */
+static void
+check_words(struct oracle *oracle, const struct ask *ask, const char *cause, const char *text,
+    size_t len)
+{
+	bool given_up = strcmp(cause, "timeout") == 0 || strcmp(cause, "operator") == 0;
+
+	if (given_up && has_text(text, len, "--parallel") != ask->was_waiting)
+		oracle_blame(oracle, "5: %s was %sheld, and its error says otherwise", ask->id,
+		    ask->was_waiting ? "" : "not ");
+	if (ask->dismissed && strcmp(cause, "server-restarted") == 0 &&
+	    !has_text(text, len, "a person"))
+		oracle_blame(oracle, "5: the error of %s names no person", ask->id);
+	if (ask->dismissed && has_text(text, len, ORACLE_LAST_WORDS))
+		oracle_blame(oracle, "5: %s is told of the words of a server that a person ended",
+		    ask->id);
+}
+
+/*
+ * --tool-errors: a tool call has a result that says what failed, unless it was cancelled, or its
+ * result would be a task.
+ */
+static void
+check_tool(struct oracle *oracle, const struct ask *ask, const char *cause, const json_t *error)
+{
+	/* Of what is too long, and ends with its id, the method is not known. */
+	bool known = !ask->too_long || oracle->sent[ask->sent].arrives[2] != 'm';
+
+	if (known && error != NULL && oracle->tool_errors && oracle->protocol == &protocols[MCP] &&
+	    strcmp(ask->deed->method, "tools/call") == 0 && !ask->asks_task &&
+	    strcmp(cause, "cancelled") != 0)
+		oracle_blame(oracle, "1: the tool call %s gets an error and no result for %s",
+		    ask->id, cause);
+}
+
 /* An error, or in `error` the same from a tool's result. */
 static void
-got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *data)
+got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *data,
+    const char *text, size_t len)
 {
 	const char *cause = jsontext_text(data, "cause");
 	bool timeout = strcmp(cause, "timeout") == 0;
@@ -263,6 +310,7 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 	}
 	ask = find_too_long(oracle, to, id, cause);
 	if (ask != NULL) {
+		check_tool(oracle, ask, cause, error);
 		ask->answered = true;
 		return;
 	}
@@ -276,6 +324,8 @@ got_error(struct oracle *oracle, int to, const char *id, json_t *error, json_t *
 		return;
 	}
 	note_answer(oracle, ask, cause);
+	check_words(oracle, ask, cause, text, len);
+	check_tool(oracle, ask, cause, error);
 	if (error != NULL &&
 	    !((oracle->legacy || oracle->ended_on_probe) && ask->deed->traits & DISCOVERY))
 		expect_code(oracle, ask, cause, error);
@@ -382,6 +432,8 @@ got_end_of_turn(struct oracle *oracle, const char *text, size_t len)
 	char session[16];
 	bool lost = false;
 
+	if (oracle->client_left)
+		oracle_blame(oracle, "1: a client that has left is told of a turn");
 	jsontext_raw_member(text, len, "sessionId", session, sizeof(session));
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->accepted && ask->answered && strcmp(ask->session, session) == 0 &&
@@ -410,9 +462,9 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 	if (to == CLIENT && oracle->version > 1 && strcmp(method, "session/update") == 0)
 		got_end_of_turn(oracle, text, len);
 	else if (error != NULL)
-		got_error(oracle, to, id, error, json_object_get(error, "data"));
+		got_error(oracle, to, id, error, json_object_get(error, "data"), text, len);
 	else if (tool != NULL && oracle->tool_errors)
-		got_error(oracle, to, id, NULL, tool);
+		got_error(oracle, to, id, NULL, tool, text, len);
 	else if (json_object_get(message, "result") != NULL)
 		got_result(oracle, to, text, len);
 	else if (spelling < SPELLINGS)

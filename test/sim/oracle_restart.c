@@ -210,7 +210,8 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 		oracle->sessions[i].opening = oracle->sessions[i].wanting = false;
 	oracle->probing = oracle->unprobed = oracle->stuck = oracle->ignored = oracle->replaying =
 	    false;
-	oracle->logged_in = false;
+	oracle->logged_in = oracle->dismissed = oracle->pinged = false;
+	oracle->ping[0] = '\0';
 	oracle->fences = 0;
 	oracle->away = true;
 	oracle->life++;
@@ -464,6 +465,21 @@ is_replayed(struct oracle *oracle, bool *refused)
 		    own != NULL && own->kind == OWN_HANDSHAKE && own->answered && !own->granted;
 	}
 	return done;
+}
+
+bool
+oracle_mode_changes(struct oracle *oracle, const char *name, int mode)
+{
+	struct open_session *session = session_named(oracle, name);
+	bool refused;
+
+	if (session->mode < 0 || oracle->asks[session->mode].mode == mode)
+		return false;
+	(void)is_replayed(oracle, &refused);
+	if (oracle->replaying && !oracle->stuck && !refused && oracle->deaf_at == 0)
+		return true;
+	session->mode = -1;
+	return false;
 }
 
 static void
@@ -759,6 +775,10 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 	own->granted = sent->grants;
 	if (own->kind == OWN_SESSION)
 		reopening_answered(oracle, own, sent->unknown);
+	if (own->kind == OWN_TRIAL) {
+		oracle->mute = false;
+		oracle->tried = true;
+	}
 	if (oracle->stuck)
 		return;
 	if (own->kind == OWN_LOGIN)
@@ -768,10 +788,8 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 		begin_opening(oracle);
 	if (own->kind == OWN_PROBE && own->at >= oracle->probe_at) /* not the one before */
 		probed(oracle);
-	if (own->kind == OWN_TRIAL) {
-		oracle->mute = false;
-		oracle->tried = true;
-	}
+	if (own->kind == OWN_PING)
+		oracle->pinged = false;
 	/* else there is no replay any more */
 	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0)
 		oracle->changes += sent->differs;
@@ -831,7 +849,7 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 {
 	static const char meta[] =
 	    ",\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}";
-	bool mcp = oracle->protocol == &protocols[MCP], modern = mcp && oracle->modern, trial;
+	bool mcp = oracle->protocol == &protocols[MCP], modern = mcp && oracle->modern, trial, ping;
 	char wire[48], wanted[256];
 	int i;
 
@@ -842,14 +860,21 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 		return;
 	}
 	trial = strcmp(wire, oracle->trial) == 0;
+	ping = strcmp(wire, oracle->ping) == 0;
 	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s}",
 	    wire,
 	    modern  ? "server/discover" :
 		mcp ? "ping" :
 		      "$/canceld/probe",
-	    modern ? meta : "");
+	    modern && !ping ? meta : ""); /* no cancel asks for it, whose _meta it could have */
 	if (len != strlen(wanted) || memcmp(text, wanted, len) != 0)
 		oracle_blame(oracle, "7: a probe is %.*s", (int)(len < 300 ? len : 300), text);
+	if (ping) {
+		add_own(oracle, OWN_PING, -1, wire);
+		oracle->ping[0] = '\0';
+		oracle->fresh = false;
+		return;
+	}
 	if (oracle->kill_stuck == 0)
 		oracle_blame(oracle, "7: a probe that nobody asked for");
 	if (oracle->mute && !trial)
@@ -958,7 +983,8 @@ oracle_stuck(struct oracle *oracle)
 	bool refused, replayed = is_replayed(oracle, &refused);
 
 	oracle->stuck = true;
-	if (oracle->ignored || refused || (!replayed && oracle->now - oracle->back >= REPLAY))
+	if (oracle->dismissed || oracle->ignored || refused ||
+	    (!replayed && oracle->now - oracle->back >= REPLAY))
 		return;
 	if (!oracle->probing || oracle->now - oracle->probe_at < oracle->kill_stuck)
 		oracle_blame(oracle,

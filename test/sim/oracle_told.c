@@ -9,7 +9,7 @@ is_over(const struct oracle *oracle, const struct ask *ask)
 {
 	return ask->expired != 0 || ask->decided != 0 || ask->lost != 0 || ask->ended ||
 	    ask->touched || ask->crossed ||
-	    (ask->by == CLIENT ? oracle->client_left : oracle->server_died);
+	    (ask->by == CLIENT ? oracle->draining || oracle->client_left : oracle->server_died);
 }
 
 static bool
@@ -51,9 +51,13 @@ is_repeated(const struct oracle *oracle, const struct sent *sent, const struct a
 static bool
 is_forbidden(const struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {
-	(void)oracle;
-	return sent->kind == KIND_JUNK ||
-	    (sent->kind == KIND_CANCEL && (ask->task || ask->deed->traits & FINAL));
+	/* An older one of that id may still be known. */
+	for (const struct ask *other = oracle->asks;
+	     sent->kind == KIND_CANCEL && other < oracle->asks + oracle->ask_count; other++)
+		if (other->by == ask->by && strcmp(other->id, ask->id) == 0 &&
+		    other->deed != NULL && (other->task || other->deed->traits & FINAL))
+			return true;
+	return sent->kind == KIND_JUNK;
 }
 
 static bool
@@ -126,6 +130,16 @@ oracle_told_all(struct oracle *oracle)
 	    (int)(sent - oracle->sent), sent->told);
 }
 
+void
+oracle_says_unsent(struct oracle *oracle, const char *id)
+{
+	for (const struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && ask->begun && oracle_lives(oracle, ask) &&
+		    ask->cancelled == 0 && strcmp(ask->id, id) == 0)
+			oracle_blame(oracle, "5: the stream %s is said never to have been sent",
+			    id);
+}
+
 /* Whether a message of the server's is too long, which may have been the answer to any request. */
 static bool
 has_discarded(const struct oracle *oracle)
@@ -155,12 +169,12 @@ may_end(const struct oracle *oracle, const struct ask *ask, const char *word)
 	if (strcmp(word, "by_person") == 0)
 		return ask->person;
 	if (strcmp(word, "left") == 0)
-		return oracle->client_left;
+		return oracle->draining || oracle->client_left;
 	if (strcmp(word, "lost") == 0)
 		return ask->lost != 0 || oracle->server_died || oracle->losing ||
 		    oracle_is_unopened(oracle, ask->session);
 	if (strcmp(word, "refused") == 0)
-		return ask->wire[0] == '\0';
+		return ask->wire[0] == '\0' && !(oracle->legacy && ask->deed->traits & DISCOVERY);
 	if (strcmp(word, "streams") == 0)
 		return ask->deed->traits & STREAM;
 	return ask->untracked;

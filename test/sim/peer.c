@@ -82,10 +82,14 @@ client_acts(struct world *world, unsigned what)
 	if (world->batches && chance_percent(&world->chance, 20))
 		peer_writes_batch(world, CLIENT);
 	if (world->oracle.rule_count > 0 && chance_percent(&world->chance, 5))
-		peer_person_cancels(world);
+		person_cancels(world, CLIENT);
 	if (world->oracle.rule_count > 0 && peer_is_open(world) &&
 	    world->oracle.max_message > PEER_LARGE && chance_below(&world->chance, 300) == 0)
 		peer_floods(world);
+	if (world->strays && chance_percent(&world->chance, 8))
+		peer_asks_canceld_again(world);
+	if (world->persons && chance_percent(&world->chance, 1))
+		peer_exits(world);
 	if (what < 28)
 		peer_client_asks(world);
 	else if (what < 36)
@@ -120,6 +124,10 @@ server_acts(struct world *world, unsigned what)
 	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4) &&
 	    !world->asks_in_batches)
 		peer_answers_nobody(world, SERVER);
+	if (world->strays && chance_percent(&world->chance, 15))
+		peer_answers_early(world);
+	if (world->strays && chance_percent(&world->chance, 5))
+		peer_changes_mode(world);
 	if (world->batches && chance_percent(&world->chance, 20))
 		peer_writes_batch(world, SERVER);
 	if (what < 22 || (what >= 35 && peer_is_quiet(world)))

@@ -125,6 +125,10 @@ choose_session(struct world *world, struct ask *ask, char *more, size_t size)
 		}
 	snprintf(ask->session, sizeof(ask->session), "\"s%u\"", some);
 	snprintf(more, size, ",\"sessionId\":%s", ask->session);
+	if (!world->strays || !(ask->deed->traits & SETTING))
+		return;
+	ask->mode = 1 + (int)chance_below(&world->chance, PEER_MODES);
+	snprintf(more + strlen(more), size - strlen(more), ",\"modeId\":\"m%d\"", ask->mode);
 }
 
 static void
@@ -255,6 +259,19 @@ peer_opens(struct world *world)
 }
 
 void
+peer_exits(struct world *world)
+{
+	const struct oracle *oracle = &world->oracle;
+	bool lsp = oracle->protocol == &protocols[LSP];
+
+	if (peer_is_open(world) && oracle->exit == 0 &&
+	    (lsp || oracle->protocol == &protocols[BSP]))
+		world->oracle.exit = peer_says(world, CLIENT, KIND_NOTICE, -1,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d}}",
+		    lsp ? "exit" : "build/exit", peer_next(world));
+}
+
+void
 peer_client_asks(struct world *world)
 {
 	/* With --parallel often several at once: else there is always a place. */
@@ -271,11 +288,12 @@ void
 peer_insists(struct world *world)
 {
 	const struct deed *deed = world->oracle.protocol->client;
-	bool open = false;
+	bool open = false, sets;
 
 	for (int i = 0; i < PEER_SESSIONS; i++)
 		open |= world->oracle.sessions[i].made >= 0;
-	while (!(deed->traits & (open ? TURN : OPENS)))
+	sets = open && world->strays && chance_percent(&world->chance, 20);
+	while (!(deed->traits & (sets ? SETTING : open ? TURN : OPENS)))
 		deed++;
 	world->insisting = true;
 	client_asks(world, deed);

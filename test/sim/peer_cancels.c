@@ -101,21 +101,6 @@ peer_cancels_foreign(struct world *world)
 	oracle->asks[number].written |= ask->deed->traits & STREAM;
 }
 
-void
-peer_person_cancels(struct world *world)
-{
-	int some = peer_some_ask(world, CLIENT),
-	    number = some < 0 ? some : peer_last_of_id(world, some);
-	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
-
-	if (number < 0 || ask->ours || world->oracle.sent[ask->sent].heard == 0)
-		return;
-	world->oracle.now = world->now;
-	world->oracle.asks[number].person = true;
-	world_tell(world, "a person cancels %s\n", ask->id);
-	both_person_cancels(world, ask->id);
-}
-
 /* ACP: the turn of a session; some clients send it as a request. */
 void
 peer_cancels_turn(struct world *world)
@@ -171,4 +156,19 @@ peer_asks_canceld(struct world *world)
 	some = some < 0 || chance_percent(&world->chance, 10) ? -1 : peer_last_of_id(world, some);
 	if (some < 0 || !oracle->asks[some].ours)
 		ask_canceld(world, some);
+}
+
+void
+peer_asks_canceld_again(struct world *world)
+{
+	const struct oracle *oracle = &world->oracle;
+	int number = oracle->ask_count;
+
+	while (--number >= 0 &&
+	    !(oracle->asks[number].target >= 0 && oracle->asks[number].answered &&
+		chance_percent(&world->chance, 40)))
+		;
+	if (number >= 0 &&
+	    peer_last_of_id(world, oracle->asks[number].target) == oracle->asks[number].target)
+		ask_canceld(world, oracle->asks[number].target);
 }

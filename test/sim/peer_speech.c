@@ -339,19 +339,24 @@ peer_writes_among_text(struct world *world, int ask, const char *answer)
 }
 
 static void
-write_update_of(struct world *world, unsigned number, bool idle, bool text)
+write_update_of(struct world *world, unsigned number, bool idle, bool text, int mode)
 {
-	char session[16];
+	char session[16], update[96] = "";
 	int sent;
 
 	snprintf(session, sizeof(session), "\"s%u\"", number);
+	snprintf(update, sizeof(update),
+	    "\"update\":{\"sessionUpdate\":\"current_mode_update\",\"currentModeId\":\"m%d\"},",
+	    mode);
 	sent = peer_says(world, SERVER, KIND_UPDATE, -1,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"q\":%d,\"p\":%s,%s\"sessionId\":%s}}",
 	    peer_next(world), peer_payload(world),
-	    idle     ? "\"update\":{\"state\":\"idle\"}," :
-		text ? "\"update\":{\"sessionUpdate\":\"agent_message_chunk\"}," :
-		       "",
+	    idle         ? "\"update\":{\"state\":\"idle\"}," :
+		text     ? "\"update\":{\"sessionUpdate\":\"agent_message_chunk\"}," :
+		mode > 0 ? update :
+			   "",
 	    session);
+	world->oracle.sent[sent].mode = mode;
 	snprintf(world->oracle.sent[sent].session, sizeof(session), "%s", session);
 	world->oracle.sent[sent].idle = idle;
 	world->oracle.sent[sent].of_turn = text;
@@ -362,8 +367,10 @@ write_update(struct world *world)
 {
 	bool idle = world->oracle.version > 1 && chance_percent(&world->chance, 40);
 	bool text = !idle && !world->in_batch && chance_percent(&world->chance, 50);
+	bool tells = world->strays && !idle && !text && !world->in_batch;
+	int mode = tells ? (int)chance_below(&world->chance, 1 + PEER_MODES) : 0;
 
-	write_update_of(world, chance_below(&world->chance, PEER_SESSIONS), idle, text);
+	write_update_of(world, chance_below(&world->chance, PEER_SESSIONS), idle, text, mode);
 }
 
 void
@@ -371,7 +378,20 @@ peer_repeats_history(struct world *world)
 {
 	for (unsigned i = 0; i < PEER_SESSIONS; i++)
 		if (world->oracle.sessions[i].opening && chance_percent(&world->chance, 40))
-			write_update_of(world, i, false, true);
+			write_update_of(world, i, false, true, 0);
+}
+
+void
+peer_changes_mode(struct world *world)
+{
+	const struct oracle *oracle = &world->oracle;
+
+	for (unsigned i = 0; i < PEER_SESSIONS; i++)
+		if (oracle->sessions[i].mode >= 0) {
+			write_update_of(world, i, false, false,
+			    1 + oracle->asks[oracle->sessions[i].mode].mode % PEER_MODES);
+			return;
+		}
 }
 
 /* MCP: behind a handshake only it opens the session. */

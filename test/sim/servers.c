@@ -81,8 +81,13 @@ check_wait(struct world *world, bool served, int64_t wait)
 static bool
 plan_restart(struct world *world, bool served)
 {
-	int64_t wait = restart_after(&world->restart, served, world->now);
+	int64_t wait;
 
+	if (world->oracle.dismissed) { /* as in the shell, a person's restart does not count */
+		world->back_at = world->now;
+		return true;
+	}
+	wait = restart_after(&world->restart, served, world->now);
 	check_wait(world, served, wait);
 	world->back_at = wait == MSEC_NEVER ? MSEC_NEVER : world->now + wait;
 	return wait != MSEC_NEVER;
@@ -142,7 +147,7 @@ static void
 crash(struct world *world)
 {
 	const bool half[2] = { has_half(&world->peer[CLIENT]), has_half(&world->peer[SERVER]) };
-	bool may, rests;
+	bool may, rests, exits;
 
 	world->oracle.now = world->now;
 	if (chance_percent(&world->chance, 50))
@@ -150,8 +155,11 @@ crash(struct world *world)
 	servers_end_input(world, SERVER);
 	world_tell(world, "the server goes\n");
 	wire_misses(world);
+	if (world->persons)
+		both_quote(world);
 	both_end_of_input(world, SIDE_SERVER);
 	may = session_cannot_restart(world->session) == NULL;
+	exits = world->oracle.exit > 0 && world->oracle.sent[world->oracle.exit].heard != 0;
 	if (may != oracle_may_restart(&world->oracle, world->stateless) &&
 	    (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
@@ -159,10 +167,10 @@ crash(struct world *world)
 	 * As in the shell, no server follows one that never answered the handshake in time: the
 	 * session ends.
 	 */
-	rests = !session_view(world->session).server->hung && may_rest(world, may);
+	rests = !session_view(world->session).server->hung && !exits && may_rest(world, may);
 	if (rests)
 		world->back_at = MSEC_NEVER;
-	else if (!may || session_view(world->session).server->hung ||
+	else if (!may || exits || session_view(world->session).server->hung ||
 	    !plan_restart(world, session_view(world->session).server->served)) {
 		servers_end(world);
 		return;

@@ -14,6 +14,7 @@ enum {
 	OPENING_STEPS = 16,
 	DEAF_STEPS = 60,
 	DEAF_LONGEST = 70000,
+	DRAIN_STEPS = 40,
 	SHUT_STEPS = 20,
 	SHUT_LONGEST = 300,
 	RAVES = 90000,
@@ -107,32 +108,81 @@ shut_server(struct world *world)
 }
 
 static void
+closes_output(struct world *world, enum leaving leaving)
+{
+	wire_drain(world, CLIENT, SIZE_MAX);
+	servers_end_input(world, CLIENT);
+	both_end_of_input(world, SIDE_CLIENT);
+	world->oracle.now = world->now;
+	if (world->peer[CLIENT].fed > 0)
+		world->oracle.may_break++;
+	if (leaving == LEAVE_DRAIN) {
+		world->oracle.draining = true;
+		both_client_leaves(world, leaving);
+	}
+}
+
+/* --drain: the client has closed its output, and waits for its answers. */
+static void
+client_drains(struct world *world)
+{
+	closes_output(world, LEAVE_DRAIN);
+	for (int step = 0; step < DRAIN_STEPS && world->oracle.verdict[0] == '\0'; step++) {
+		world->oracle.now = world->now;
+		if (chance_percent(&world->chance, 15))
+			peer_server_asks(world);
+		else if (chance_percent(&world->chance, 40))
+			peer_answers(world, SERVER);
+		else if (chance_percent(&world->chance, 15))
+			person_pings(world);
+		else if (chance_percent(&world->chance, 15) && world->restarts)
+			person_restarts(world, false);
+		else
+			clock_passes(world, chance_below(&world->chance, SHUT_LONGEST));
+		wire_feed(world, SERVER, wire_some_bytes(world));
+		wire_drain(world, SERVER, wire_some_bytes(world));
+		wire_drain(world, CLIENT, wire_some_bytes(world));
+	}
+}
+
+static void
 client_leaves(struct world *world)
 {
 	static const enum leaving ways[] = { LEAVE_CANCEL, LEAVE_TERMINATED };
 	struct chance *chance = &world->chance;
-	bool shuts = !world->oracle.away && !world->oracle.stuck && chance_percent(chance, 50);
+	bool drains = world->persons && !world->oracle.away && !world->oracle.stuck &&
+	    chance_percent(chance, 50);
+	bool shuts;
 
+	if (drains)
+		client_drains(world);
+	shuts = !world->oracle.away && !world->oracle.stuck && chance_percent(chance, 50);
 	if (shuts) /* what it has written is heard while the client is there */
 		wire_feed(world, SERVER, SIZE_MAX);
 	shuts = shuts && world->peer[SERVER].count == 0;
+	if (!drains)
+		closes_output(world, LEAVE_CANCEL);
 	wire_drain(world, CLIENT, SIZE_MAX);
-	servers_end_input(world, CLIENT);
-	both_end_of_input(world, SIDE_CLIENT);
 	world->oracle.client_left = true;
 	world->oracle.left = ++world->oracle.step;
 	world->oracle.now = world->now;
 	both_client_leaves(world, ways[chance_below(chance, 2)]);
-	if (world->peer[CLIENT].fed > 0)
-		world->oracle.may_break++;
 	if (world->oracle.away)
 		servers_end(world);
 	wire_drain(world, SERVER, SIZE_MAX);
 	clock_expire(world);
 	wire_drain(world, SERVER, SIZE_MAX);
 	wire_drain(world, CLIENT, SIZE_MAX);
-	if (shuts)
+	if (world->persons) { /* both are refused */
+		person_pings(world);
+		person_restarts(world, true);
+	}
+	if (shuts) {
 		shut_server(world);
+	} else {
+		both_server_gone(world);
+		wire_drain(world, CLIENT, SIZE_MAX);
+	}
 }
 
 static void
@@ -338,6 +388,26 @@ look_for_secrets(struct world *world, const struct action *action)
 }
 
 static void
+note_server(struct world *world, const struct action *action, const char *id)
+{
+	if (action->why == WHY_CANCEL_IGNORED)
+		oracle_ignores(&world->oracle, id);
+	if (action->why == WHY_CLIENT_GONE && span_is(action->detail, "it was never sent"))
+		oracle_says_unsent(&world->oracle, id);
+	if (action->why == WHY_PROBE_UNANSWERED)
+		oracle_mutes(&world->oracle);
+	if (action->why == WHY_STUCK && world->oracle.stuck)
+		oracle_blame(&world->oracle, "7: a server that is to be ended is said to be stuck");
+	if (action->why == WHY_PROBE_SENT && world->oracle.pings)
+		oracle_person_asks(&world->oracle, id);
+	else if (action->why == WHY_PROBE_SENT && action->detail.len == 0)
+		oracle_tries(&world->oracle, id);
+	else if (action->why == WHY_PROBE_SENT)
+		oracle_probes(&world->oracle,
+		    world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+}
+
+static void
 on_action(void *user, const struct action *reported)
 {
 	const struct action single = alone(reported);
@@ -368,15 +438,7 @@ on_action(void *user, const struct action *reported)
 		oracle_forwards(&world->oracle);
 	if (reported->why == action->why && action->message.len > 0 && action->verb != VERB_NOTE)
 		oracle_told(&world->oracle, action->verb == VERB_DROP, why_word(action->why));
-	if (action->why == WHY_CANCEL_IGNORED)
-		oracle_ignores(&world->oracle, id);
-	if (action->why == WHY_PROBE_UNANSWERED)
-		oracle_mutes(&world->oracle);
-	if (action->why == WHY_PROBE_SENT && action->detail.len == 0)
-		oracle_tries(&world->oracle, id);
-	else if (action->why == WHY_PROBE_SENT)
-		oracle_probes(&world->oracle,
-		    world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+	note_server(world, action, id);
 	if (action->why == WHY_SKEWED && world->slept != world->now)
 		oracle_blame(&world->oracle,
 		    "1: the machine is said to have slept, and it did not");
@@ -634,6 +696,8 @@ init(struct world *world)
 	world->goes_on = oracle->protocol == &protocols[MCP] && world->seed / 12 % 4 == 2;
 	choose_batches(world);
 	choose_mirrored(world);
+	world->persons = world->seed % 5 == 2;
+	world->strays = world->seed % 11 < 3;
 	world->insists = world->restarts && oracle->reopens != NULL && !oracle->stateless &&
 	    world->seed / 12 % 4 != 0;
 	if (world->insists)
@@ -731,11 +795,17 @@ world_run(uint64_t seed, bool verbose)
 	for (step = 0; step < STEPS && world->oracle.verdict[0] == '\0' && !world->over; step++) {
 		world->oracle.now = world->now;
 		servers_step(world);
+		if (world->persons && chance_percent(&world->chance, 6))
+			person_acts(world);
 		if (chance_percent(&world->chance, 30))
 			peers_act(world);
 		else
 			canceld_acts(world);
 		check_tallies(world);
+	}
+	if (world->over && world->persons) { /* what comes now is answered too */
+		peer_client_asks(world);
+		wire_feed(world, CLIENT, SIZE_MAX);
 	}
 	if (world->over)
 		wire_drain(world, CLIENT, SIZE_MAX);

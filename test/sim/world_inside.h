@@ -14,7 +14,7 @@
 /* ACP: in what opens a session; the agent repeats it to canceld, who may tell it to nobody. */
 #define PEER_SECRET "key-9f31b7"
 
-enum { PEER_LARGE = 200000, QUEUE_MAX = 4096, PEER_SESSIONS = 3, STARTS_MAX = 64 };
+enum { PEER_LARGE = 200000, QUEUE_MAX = 4096, PEER_SESSIONS = 3, PEER_MODES = 3, STARTS_MAX = 64 };
 
 struct peer {
 	int queue[QUEUE_MAX]; /* messages written and not yet heard by canceld */
@@ -54,11 +54,13 @@ struct world {
 	bool goes_on;         /* the server's streams have more notices than the first one */
 	bool batches;         /* the peers write batches, ... */
 	bool asks_in_batches; /* ... with requests in them */
-	bool insists;     /* ACP: the client goes on with its sessions while none is opened again */
-	bool insisting;   /* ... now */
-	bool in_batch;    /* what is written now is an element of one */
-	bool over;        /* no other server comes */
-	bool deaf;        /* the server reads nothing any more */
+	bool persons;         /* a person uses cancelctl */
+	bool strays;    /* what answers nothing yet, cancels again, and modes that agents choose */
+	bool insists;   /* ACP: the client goes on with its sessions while none is opened again */
+	bool insisting; /* ... now */
+	bool in_batch;  /* what is written now is an element of one */
+	bool over;      /* no other server comes */
+	bool deaf;      /* the server reads nothing any more */
 	unsigned crashes; /* steps of a hundred in which the server crashes */
 	struct restart restart;
 	int64_t starts[STARTS_MAX]; /* when servers were started again */
@@ -110,6 +112,8 @@ void peer_writes_among_text(struct world *world, int ask, const char *answer);
 void peer_writes_notice(struct world *world, int from);
 /* ACP: what an agent tells of the sessions that it opens again. */
 void peer_repeats_history(struct world *world);
+/* ACP: the agent chooses another mode than the client has set. */
+void peer_changes_mode(struct world *world);
 /* Whether the other side has heard a message of the client's, so that both know the framing. */
 bool peer_is_open(const struct world *world);
 
@@ -124,6 +128,8 @@ void peer_begins(struct world *world);
 /* Sends the notification after the handshake; false: not now. */
 bool peer_opens(struct world *world);
 void peer_client_asks(struct world *world);
+/* LSP, BSP: it tells the server to end. */
+void peer_exits(struct world *world);
 /* ACP: a prompt in a session that is open, as far as the client knows; or it opens one. */
 void peer_insists(struct world *world);
 /* The client asks for more than --parallel may hold. */
@@ -133,18 +139,27 @@ void peer_server_asks(struct world *world);
 /* peer_cancels.c */
 void peer_cancels(struct world *world, int from);
 void peer_cancels_turn(struct world *world);
-/* A person cancels one of the client's requests with cancelctl. */
-void peer_person_cancels(struct world *world);
 /* Cancels this request, or asks canceld to. */
 void peer_asks_canceld(struct world *world);
+/* ... once more, of one that has been acknowledged. */
+void peer_asks_canceld_again(struct world *world);
 /* The client cancels the handshake while it is not answered. */
 void peer_cancels_opening(struct world *world);
 /* The server cancels a request of the client's. */
 void peer_cancels_foreign(struct world *world);
 
+/* peer_person.c: a person with cancelctl. by: whose request is cancelled. */
+void person_cancels(struct world *world, int by);
+void person_pings(struct world *world);
+void person_restarts(struct world *world, bool force);
+/* ... one of these. */
+void person_acts(struct world *world);
+
 /* peer_answers.c */
 void peer_answers(struct world *world, int from);
 void peer_answers_badly(struct world *world);
+/* The server answers what is on its way to it, and must not be believed. */
+void peer_answers_early(struct world *world);
 /* A long answer under an id that nobody used. */
 void peer_answers_nobody(struct world *world, int from);
 void peer_reports(struct world *world);
@@ -202,7 +217,12 @@ void both_server_lost(struct world *world);
 void both_server_back(struct world *world);
 void both_server_deaf(struct world *world);
 void both_server_shut(struct world *world);
-void both_person_cancels(struct world *world, const char *id);
+enum person_cancel both_person_cancels(struct world *world, enum side from, const char *id);
+/* Whether it was done. */
+bool both_person_pings(struct world *world);
+bool both_person_restarts(struct world *world, bool force);
+/* The last words of the server that goes. */
+void both_quote(struct world *world);
 void both_expire(struct world *world, bool heard);
 int64_t both_sleep(struct world *world, bool stalled);
 /* At most n of the next bytes to be written in the lane of side `from`; false: there are none. */
