@@ -195,8 +195,8 @@ is_unwritten(const struct world *world, const struct ask *ask)
 	const struct oracle *oracle = &world->oracle;
 
 	if (ask->by != CLIENT || ask->ours || ask->deed == NULL || ask->wire[0] != '\0' ||
-	    ask->arrived != 0 || ask->released != 0 || world->asks_in_batches ||
-	    world->peer[SERVER].len > 0 || world->peer[SERVER].in_body ||
+	    ask->arrived != 0 || ask->released != 0 || oracle->sent[ask->sent].again ||
+	    world->asks_in_batches || world->peer[SERVER].len > 0 || world->peer[SERVER].in_body ||
 	    !oracle_lives(oracle, ask))
 		return false;
 	if (strlen(ask->id) > ID_PLAIN)
