@@ -10,7 +10,7 @@
 #include "core/framing.h"
 #include "core/scan.h"
 
-enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
+enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes"; ACP "Error" */
 	CODE_PARSE_ERROR = -32700,
 	CODE_INVALID_REQUEST = -32600,
 	CODE_METHOD_NOT_FOUND = -32601,
@@ -18,7 +18,9 @@ enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
 	CODE_INTERNAL_ERROR = -32603,
 	CODE_SERVER_NOT_INITIALIZED = -32002,
 	CODE_REQUEST_CANCELLED = -32800,
+	CODE_SERVER_CANCELLED = -32802,
 	CODE_REQUEST_FAILED = -32803,
+	CODE_AUTH_REQUIRED = -32000,
 };
 
 enum method_trait {
@@ -228,7 +230,7 @@ struct span name_shown(struct span name, bool uri, char shown[NAME_SHOWN]);
 const struct cancel *dialect_cancel(const struct dialect *dialect, struct span method);
 
 /* Whether the response is an error with this code, which it may spell in any way: -32e3. */
-bool dialect_is_error(const struct scan *response, const char *code);
+bool dialect_is_error(const struct scan *response, int code);
 
 /*
  * Whether the response tells that its request was cancelled (LSP "ErrorCodes", ACP "Stop Reasons").

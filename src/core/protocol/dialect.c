@@ -332,15 +332,19 @@ dialect_cancel(const struct dialect *dialect, struct span method)
 }
 
 bool
-dialect_is_error(const struct scan *response, const char *code)
+dialect_is_error(const struct scan *response, int code)
 {
-	return id_equal(scan_text(response, SCAN_ERROR_CODE), span_of(code));
+	double number;
+
+	return scan_type(response, SCAN_ERROR_CODE) == VALUE_NUMBER &&
+	    id_number(scan_text(response, SCAN_ERROR_CODE), &number) && number == code;
 }
 
 bool
 dialect_says_cancelled(const struct scan *response)
 {
-	return dialect_is_error(response, "-32800") || dialect_is_error(response, "-32802") ||
+	return dialect_is_error(response, CODE_REQUEST_CANCELLED) ||
+	    dialect_is_error(response, CODE_SERVER_CANCELLED) ||
 	    span_is(scan_text(response, SCAN_STOP_REASON), "\"cancelled\"");
 }
 

@@ -79,7 +79,7 @@ answers_would_help(const struct party *server, struct buf *text)
 bool
 answers_refused(const struct message *message, const struct request *request)
 {
-	if (message->batch != NULL || !dialect_is_error(message->scan, "-32601"))
+	if (message->batch != NULL || !dialect_is_error(message->scan, CODE_METHOD_NOT_FOUND))
 		return false;
 	if (answers_has(message->outlet, request))
 		return true;

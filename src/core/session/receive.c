@@ -501,11 +501,10 @@ find_coerced(struct message *message)
 static bool
 may_answer(const struct message *message)
 {
-	if (message->reader->untracked > 0)
-		return true;
-	return scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
-	    (dialect_is_error(message->scan, "-32700") ||
-		dialect_is_error(message->scan, "-32600"));
+	return message->reader->untracked > 0 ||
+	    (scan_type(message->scan, SCAN_ID) <= VALUE_NULL &&
+		(dialect_is_error(message->scan, CODE_PARSE_ERROR) ||
+		    dialect_is_error(message->scan, CODE_INVALID_REQUEST)));
 }
 
 /* The code and the message of an error that answers nothing. */

@@ -2,9 +2,6 @@
 #include "probe.h"
 #include "questions.h"
 
-/* ACP "Authentication required". */
-#define AUTH_REQUIRED "-32000"
-
 const char *
 session_cannot_restart(const struct session *session)
 {
@@ -318,7 +315,7 @@ session_answered(struct party *client, const struct request *question,
 		records_find(client->records, METHOD_SESSION, question->token.text)->open = true;
 	} else if (client->outlet->server->logged_in ||
 	    records_find(client->records, METHOD_LOGIN, SPAN_NONE) == NULL ||
-	    !dialect_is_error(message->scan, AUTH_REQUIRED)) {
+	    !dialect_is_error(message->scan, CODE_AUTH_REQUIRED)) {
 		report_refusal(question, message);
 		lose_session(client, question);
 	}
@@ -329,7 +326,6 @@ replay_answered(struct party *client, const struct request *question, const stru
 {
 	struct outlet *outlet = client->outlet;
 	enum server_life life = outlet->server->life;
-	struct span version = message_value(message, SCAN_RESULT_VERSION);
 
 	if (life == SERVER_SESSIONS) {
 		session_answered(client, question, message);
@@ -338,7 +334,8 @@ replay_answered(struct party *client, const struct request *question, const stru
 		if (life == SERVER_HANDSHAKE)
 			server_enter(outlet->server, SERVER_STUCK);
 	} else if (life == SERVER_HANDSHAKE) {
-		if (!span_equal(version, buf_span(&outlet->handshake->version)))
+		if (!span_equal(message_value(message, SCAN_RESULT_VERSION),
+			buf_span(&outlet->handshake->version)))
 			outlet_note(outlet, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
 			    SPAN("another protocolVersion"));
 		handshake_read_tasks(message);

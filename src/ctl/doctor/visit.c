@@ -9,11 +9,7 @@
 #include "shell/words.h"
 
 enum {
-	ERROR_CANCELLED = -32800,
-	ERROR_SERVER_CANCELLED = -32802,
 	ERROR_UNSUPPORTED_VERSION = -32022,
-	ERROR_METHOD_NOT_FOUND = -32601,
-	ERROR_INVALID_PARAMS = -32602,
 
 	PIECE = 64 << 10,
 	/* bytes that canceld did not take yet; more requests are not answered */
@@ -90,12 +86,12 @@ take_answer(struct asked *asked, json_t *answer)
 	asked->result = json_is_object(result) ? result : NULL;
 	asked->served = !text_begins(text, "canceld: ") || !show_has(data, "cause");
 	asked->died = !asked->served && show_is(data, "cause", "server-exited");
-	asked->cancelled = code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
+	asked->cancelled = code == CODE_REQUEST_CANCELLED || code == CODE_SERVER_CANCELLED ||
 	    show_is(result, "stopReason", "cancelled");
-	asked->unknown = code == ERROR_METHOD_NOT_FOUND;
+	asked->unknown = code == CODE_METHOD_NOT_FOUND;
 	asked->newer = asked->unknown || code == ERROR_UNSUPPORTED_VERSION;
 	/* The SDKs of MCP say so in a result with isError. */
-	asked->unfit = code == ERROR_INVALID_PARAMS ||
+	asked->unfit = code == CODE_INVALID_PARAMS ||
 	    (asked->error != NULL && strstr(asked->error, "Input validation error: ") != NULL);
 }
 
@@ -119,7 +115,7 @@ answer_to(const json_t *request)
 			return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
 			    json_loads(rows[i].result, JSON_DECODE_ANY, NULL));
 	return json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
-	    ERROR_METHOD_NOT_FOUND, "message", "cancelctl does not offer this");
+	    CODE_METHOD_NOT_FOUND, "message", "cancelctl does not offer this");
 }
 
 static void

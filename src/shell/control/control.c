@@ -540,7 +540,7 @@ accept_one(struct control *control)
 static void
 take_line(struct control *control)
 {
-	msec_t begun = monotonic_now(), rest;
+	msec_t begun = monotonic_now();
 
 	for (int i = 0; i < control->count; i++) {
 		struct peer *peer = control->peers[control->next++ % (unsigned)control->count];
@@ -550,8 +550,8 @@ take_line(struct control *control)
 		on_line(peer, span_head(buf_span(&peer->in), peer->line - 1));
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);
-		rest = SHARE * (monotonic_now() - begun + 1);
-		control->rest = control->now + (rest < REST_MOST ? rest : REST_MOST);
+		control->rest =
+		    control->now + earlier(SHARE * (monotonic_now() - begun + 1), REST_MOST);
 		return;
 	}
 }
