@@ -53,6 +53,7 @@ struct message {
 	size_t cleaned; /* --clean-text: how many characters were replaced */
 	bool bound;     /* meaningful to the current server only, which may need it now */
 	bool urgent;    /* it overtakes the messages that wait */
+	bool front;     /* unless it overtakes, what was held waits for it: handshake->front */
 	bool swallowed; /* only canceld had asked for it: it is dropped where it would pass */
 	/* of an element: the batch, with which it passes in any case; else NULL */
 	struct message *batch;

@@ -190,9 +190,7 @@ on_stream(struct session *session, struct message *message, struct request *stre
 static void
 on_opened(struct session *session, struct message *message)
 {
-	if (session->handshake.era != ERA_MODERN)
-		/* in a batch it has no end of its own */
-		session->handshake.front = message->start + 1;
+	message->front = session->handshake.era != ERA_MODERN;
 	if (records_are_kept(&session->config)) {
 		recovery_open(&session->probe);
 		message->bound = records_keep_opened(message);

@@ -126,6 +126,8 @@ pass_on(struct message *message, enum why why)
 		buf_free(&message->outlet->scratch); /* it may be large */
 		pass_discard(message);
 	} else {
+		if (message->front)
+			message->outlet->handshake->front = message->next;
 		lane_pass(message->writer->lane,
 		    &(struct lane_message){ message->start, message->start + message->text.len,
 			message->next, edits_of(message), count_edits(message),

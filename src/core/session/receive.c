@@ -597,6 +597,7 @@ receive_batch(struct session *session, struct message *message)
 			outlet_count(&element, TALLY_UNTRACKED, WHY_UNTRACKED);
 		}
 		message->bound |= element.bound;
+		message->front |= element.front;
 	}
 	message->bound &= !asks;
 	if (count == LIMIT_ELEMENTS)

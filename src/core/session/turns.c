@@ -170,8 +170,7 @@ forward(struct message *message, enum why why)
 	if (why == WHY_REPEATED_CANCEL || why == WHY_CANCEL_UNSENT) {
 		pass_drop(message, why);
 	} else if (message->kind == MESSAGE_NOTIFICATION) {
-		if (!message->urgent || message->batch != NULL)
-			message->outlet->handshake->front = message->start + 1;
+		message->front = true;
 		pass_on(message, why);
 	} else {
 		compose_json(outlet_scratch(message->outlet), COMPOSE_TURN_CANCEL,
