@@ -385,12 +385,16 @@ end_turns(struct oracle *oracle, const char *session)
 static void
 heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
+	/* What was forgotten opens no session. */
+	bool starts = ask->by == CLIENT && ask->deed->traits & HANDSHAKE &&
+	    !oracle_may_be_forgotten(oracle, ask);
+
 	if (ask->untracked) {
 		ask->replied = sent->heard;
 		sent->due = !sent->bad;
 		return;
 	}
-	oracle->start_answered |= ask->by == CLIENT && ask->deed->traits & HANDSHAKE;
+	oracle->start_answered |= starts;
 	if (ask->by == CLIENT)
 		oracle->responded_at = oracle->now;
 	if (ask->by == CLIENT && !sent->bad && !sent->salvaged && ask->replied == 0)
@@ -418,7 +422,7 @@ heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 		end_turns(oracle, ask->session);
 	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask, sent->session);
-	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !sent->bad) {
+	if (starts && !sent->bad) {
 		oracle->initialized = true;
 		oracle->declared[SERVER] = oracle->declares[SERVER];
 	}
