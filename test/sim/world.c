@@ -36,10 +36,20 @@ world_tell(struct world *world, const char *format, ...)
 	va_end(arguments);
 }
 
+/* A round that takes long: no sleep, however late what was due is done. */
+static void
+dawdles(struct world *world, int64_t ms)
+{
+	world->now += ms;
+	world->oracle.moved = world->oracle.unread = world->oracle.slept = world->now;
+	clock_expire(world);
+}
+
 /*
  * The machine sleeps beyond the planned wake. Nobody knows since when: twice as much as that is
  * late counts for nothing, at most the whole wait; the oracle, whose clock leaves it out, forgives
- * no deadline. Often several in a row, as on a machine that is always late.
+ * no deadline. Where nothing is planned, or it is due already, nobody sees it: a long round.
+ * Often several in a row, as on a machine that is always late.
  */
 static void
 sleeps(struct world *world)
@@ -47,10 +57,13 @@ sleeps(struct world *world)
 	int64_t wake = clock_sleep(world, wire_backed_up(world, SERVER)), passed, left,
 		late = TIME_SKEW + 1 +
 	    chance_below(&world->chance, chance_percent(&world->chance, 50) ? 500 : 60000);
-	bool planned = wake != MSEC_NEVER && wake >= world->now;
 
-	passed = planned ? wake - world->now + late : late;
-	left = !planned ? 0 : passed < 2 * late ? passed : 2 * late;
+	if (wake == MSEC_NEVER || wake < world->now) {
+		dawdles(world, late);
+		return;
+	}
+	passed = wake - world->now + late;
+	left = passed < 2 * late ? passed : 2 * late;
 	world->now += passed - left;
 	world->ahead += left;
 	world->slept = world->now;
@@ -75,10 +88,7 @@ canceld_acts(struct world *world)
 		for (unsigned i = 1 + chance_below(&world->chance, 3); i > 0; i--)
 			sleeps(world);
 	} else if (chance_percent(&world->chance, 20)) {
-		/* A round that takes long: no sleep, however late what was due is done. */
-		world->now += chance_below(&world->chance, 10000);
-		world->oracle.moved = world->oracle.unread = world->oracle.slept = world->now;
-		clock_expire(world);
+		dawdles(world, chance_below(&world->chance, 10000));
 	}
 }
 
