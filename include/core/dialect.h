@@ -66,6 +66,8 @@ enum method_trait {
 	METHOD_NO_CANCEL = METHOD_START | METHOD_SHUTDOWN,
 	/* no deadline unless a rule names it */
 	METHOD_EXEMPT = METHOD_LONG | METHOD_STREAM | METHOD_TURN | METHOD_PERSON,
+	/* of no use to another server: what opens the session is replayed, as a stream is */
+	METHOD_UNKEPT = METHOD_NO_CANCEL | METHOD_STREAM,
 	/* --parallel neither holds nor counts it: in ACP it may be meant for the turn that runs. */
 	METHOD_UNCOUNTED = METHOD_NO_CANCEL | METHOD_LONG | METHOD_STREAM | METHOD_PERSON |
 	    METHOD_FREE | METHOD_CLOSE | METHOD_SETTING | METHOD_UNSETTING,

@@ -19,7 +19,7 @@ struct lane { /* read only, but where it says otherwise */
 	uint64_t written;
 	uint64_t decided;     /* every byte before it is decided */
 	uint64_t taken;       /* bytes that lane_sent has told in all */
-	unsigned unread;      /* set by its owner: how many the reader had not read when it went */
+	unsigned unread;      /* of these, by its owner: what a reader that has gone had not read */
 	struct buf urgent;    /* messages of lane_overtake that are not written yet */
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing; /* how it writes; set by its owner before any byte is decided */

@@ -16,7 +16,11 @@ enum {
 	LIMIT_SERVER_OWN = 8 << 20,
 	LIMIT_BEATS_OWN = 64 << 10, /* ... with more of them no --heartbeat is added */
 	LIMIT_MESSAGE = 256 << 20,  /* --max-message */
-	LIMIT_HELD = 4 << 20, /* bytes of requests that --parallel holds: another one is refused */
+	/*
+	 * bytes of requests that --parallel holds: another one is refused; of one that is kept for
+	 * another server, times those outstanding
+	 */
+	LIMIT_HELD = 4 << 20,
 	/*
 	 * bytes at the beginning and at the end of a longer message in which its id is looked for
 	 */

@@ -179,7 +179,7 @@ void session_client_leaves(struct session *session, enum leaving leaving);
  * The server has gone; status, signal: -1: unknown. last: for good: all requests, later ones too,
  * are answered with an error. Else another one will be started: requests that the server was
  * working on are answered with an error, and its own are cancelled; those that were not yet
- * written, those that --parallel had held and that it had not read (lane->taken), and those that
+ * written, those of which it had read nothing (lane->unread) and that were kept, and those that
  * arrive before session_server_back, wait for it.
  */
 void session_server_gone(struct session *session, int status, int signal, bool last);

@@ -162,7 +162,7 @@ struct request {
 	    heed;    /* in ->heed: the server must have heeded its cancel; see party_note_told */
 	msec_t seen; /* when its receiver last gave a sign of life, on the idle clock */
 	struct beat beat;    /* --heartbeat */
-	struct seat *seat;   /* owned; NULL: it counts in no place */
+	struct seat *seat;   /* owned; NULL: it counts in no place, and is not kept */
 	struct buf progress; /* its latest progress, if that is kept: a message; may be empty */
 	/*
 	 * its message, if a new server must be told of it, see records_keep; of a question: the
@@ -174,7 +174,7 @@ struct request {
 };
 
 _Static_assert(sizeof(struct request) <= 560,
-    "what few requests have stands behind a pointer, as seat");
+    "what not all requests have stands behind a pointer, as seat");
 
 struct pending {
 	enum side from; /* the requester */
@@ -327,7 +327,7 @@ request_is_held(const struct request *request)
 	    request->start >= request->in->lane->stop;
 }
 
-/* It was sent, its receiver that has gone has read nothing of it, and its message is kept. */
+/* It was sent and is kept, and its receiver has gone and had read nothing of it. */
 static inline bool
 request_is_untaken(const struct request *request)
 {

@@ -775,6 +775,26 @@ TEST(what_waits_for_a_place_is_of_bounded_size)
 	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 }
 
+/* With -r, for another server: the longer one is, the fewer are outstanding with it. */
+TEST(what_is_kept_of_what_was_sent_is_of_bounded_size)
+{
+	const struct pending *asked;
+	const struct request *request;
+	int kept = 0;
+
+	session->config.restarts = true;
+	asked = &session->client.pending;
+	say_call(1, 1);
+	ck_assert_uint_gt(asked->newest->seat->held.len, 0);
+	ck_assert_uint_le(asked->newest->seat->held.cap, 1 << 10);
+	for (int id = 2; id <= 20; id++)
+		say_call(id, LIMIT_HELD / 8);
+	each_request (request, asked)
+		kept += request->seat != NULL;
+	ck_assert_int_eq(kept, 1 + 6);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 20);
+}
+
 /* A message that was half written goes before it, and so do its bytes. */
 TESTS(what_the_server_has_not_read_is_known_to_the_byte, 0, 2)
 {

@@ -1,6 +1,6 @@
 #include "core/buf.h"
 
-enum { SMALLEST = 4096 };
+enum { SMALLEST = 256 };
 
 void (*mem_exhausted)(void) = abort;
 

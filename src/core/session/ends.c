@@ -25,8 +25,9 @@ is_owed(const struct server *server, const struct request *request)
 	if (server->life == SERVER_RETIRED && is_open_stream(request))
 		return false;
 	return request_is_awaited(request) && !request_is_untaken(request) &&
-	    request->end <=
-	    (request->urgent ? request->in->lane->taken : request->in->lane->written);
+	    request->end <= (request->urgent ?
+				    request->in->lane->taken - request->in->lane->unread :
+				    request->in->lane->written);
 }
 
 /*

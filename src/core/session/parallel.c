@@ -61,17 +61,15 @@ void
 parallel_pass(struct message *message)
 {
 	struct request *request = message->request;
-	const struct lane *lane = message->writer->lane;
 	bool held = request_awaits_place(request);
 
-	/* Where it will be written is known if nothing is ahead of it. */
 	if (held ||
 	    (message->outlet->config->restarts && message->from == SIDE_CLIENT &&
-		!(request->traits & METHOD_UNCOUNTED) && lane_queued(lane) == 0 &&
+		!(request->traits & METHOD_UNKEPT) &&
 		message->text.len * pending_outstanding(request->in) <= LIMIT_HELD)) {
 		if (request->seat == NULL)
 			request->seat = mem_new(sizeof(*request->seat));
-		request->seat->start = lane->taken;
+		request->seat->start = message->writer->lane->taken;
 		pass_copy(message, &request->seat->held);
 	}
 	if (held) {

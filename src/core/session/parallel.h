@@ -2,6 +2,8 @@
 
 /*
  * --parallel: of the client's requests at most so many are at the server, and the others are held.
+ * -r: the messages of those that are sent are kept, for another server if this one reads nothing of
+ * them.
  */
 
 #include "state.h"

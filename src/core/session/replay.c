@@ -82,11 +82,12 @@ send_requests(struct party *client)
 	struct request *request;
 
 	each_request (request, &client->pending) {
+		/* or before: it may stand in the queue */
+		if (request->seat != NULL)
+			request->seat->start = lane_urgent_end(client->lane);
 		if (request->start != REQUEST_UNSENT || request_awaits_place(request))
 			continue;
 		request->repeats = request->begun;
-		if (request->seat != NULL)
-			request->seat->start = lane_urgent_end(client->lane);
 		send_again(client->outlet,
 		    buf_span(request->seat != NULL ? &request->seat->held : &request->record),
 		    request);
