@@ -10,9 +10,9 @@
 
 enum {
 	ACCEPT_PAUSE = 250, /* ms, after there was no descriptor for a connection */
-	SHARE = 10,         /* of all time, at most one part in so many is spent on calls */
-	REST_MOST = 1000,   /* ms; but the next one is answered before its sender gives up */
-	ROOM = 32 << 10,    /* a connection that has more answers to read is not read itself */
+	SHARE = 10,      /* of all time, one part in so many is spent on calls, but for REST_MOST */
+	REST_MOST = 250, /* ms; the next one is answered before its sender gives up */
+	ROOM = 32 << 10, /* a connection that has more answers to read is not read itself */
 	REASON_MOST = 512,
 };
 
@@ -248,10 +248,10 @@ on_set(struct call *call)
 	origin = scratch.policy.rules->origin;
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
-	if (!done && unset)
-		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");
 	if (!done)
-		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
+		return unset ?
+		    refuse(call, CONTROL_NOT_FOUND, "no such rule was set") :
+		    refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	log_event(control->log, WHY_OPERATOR_SET, log_string("option", option),
 	    log_string(unset ? "unset" : "rule", origin), log_number("changed", changed));
 	return json_pack("{s:I,s:o*}", "changed", (json_int_t)changed, "meant", meant);
@@ -355,9 +355,8 @@ on_restart(struct call *call)
 	bool force = json_is_true(json_object_get(call->params, "force"));
 	const char *obstacle = force ? NULL : starter_obstacle();
 
-	if (obstacle == NULL)
-		obstacle = session_restart(call->control->session, force);
-	return done_unless(call, obstacle);
+	return done_unless(call,
+	    obstacle != NULL ? obstacle : session_restart(call->control->session, force));
 }
 
 static json_t *
@@ -540,7 +539,7 @@ accept_one(struct control *control)
 static void
 take_line(struct control *control)
 {
-	msec_t begun = monotonic_now();
+	msec_t begun = monotonic_now(), ended;
 
 	for (int i = 0; i < control->count; i++) {
 		struct peer *peer = control->peers[control->next++ % (unsigned)control->count];
@@ -550,8 +549,8 @@ take_line(struct control *control)
 		on_line(peer, span_head(buf_span(&peer->in), peer->line - 1));
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);
-		control->rest =
-		    control->now + earlier(SHARE * (monotonic_now() - begun + 1), REST_MOST);
+		ended = monotonic_now();
+		control->rest = ended + earlier((SHARE - 1) * (ended - begun + 1), REST_MOST);
 		return;
 	}
 }
@@ -580,7 +579,7 @@ control_watch(struct control *control)
 		descriptor_want(&peer->socket,
 		    (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
 		if (peer->line > 0 && has_room(peer))
-			control->wake = control->rest > control->now ? control->rest : control->now;
+			control->wake = control->rest;
 		/* One that has closed its own end may still read its answers. */
 		if (peer->closing || peer->socket.broken ||
 		    (peer->socket.ended && peer->out.len == 0 && peer->line == 0))

@@ -21,7 +21,7 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
 	if (home_obstacle(path) != NULL)
 		return false;
-	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld/canceld", (long)geteuid());
+	strcat(path, "/canceld");
 	return true;
 }
 
@@ -176,11 +176,11 @@ listen_in(char directory[PLACE_DIRECTORY], char path[PLACE_PATH])
 	if (home_make_private(directory) != NULL)
 		return -1;
 	place_sweep(directory);
-	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(),
-		random_number()) < PLACE_PATH)
-		return listen_as(path);
 	errno = ENAMETOOLONG;
-	return -1;
+	return snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(),
+		   random_number()) < PLACE_PATH ?
+	    listen_as(path) :
+	    -1;
 }
 
 int
