@@ -73,9 +73,16 @@ const char *home_obstacle(const char *path);
 
 /*
  * Creates the directory and those above it, for this user only, as far as they are missing. NULL,
- * or the obstacle, with errno: 0 if it is one of home_obstacle. path is as before afterwards.
+ * or the first obstacle, with errno: 0 if it is one of home_obstacle. path is as before afterwards.
  */
 const char *home_make_private(char *path) MUST_USE;
+
+/*
+ * Whether what there is of the path, itself or the nearest directory above it, is a symbolic link
+ * that leads nowhere. status: of what the path leads to there, or of that link; zero if nothing can
+ * be seen.
+ */
+bool home_leads_nowhere(const char *path, struct stat *status);
 
 /*
  * Writes the path, with the home in place of a leading "~/". false: there is no home, or it is too

@@ -148,7 +148,7 @@ TEST(the_history_of_another_user_is_not_looked_into)
 	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chown $((100000 + $$)) $home; "
 	    "HOME=$home $CANCELCTL history slow 2>&1; echo $?; rm -r $home",
 	    0,
-	    "cancelctl: there is no history: HOME is no directory of this user's\n"
+	    "cancelctl: there is no history: there is no home directory of this user's\n"
 	    "cancelctl: the history has nothing of that\n1\n");
 }
 
@@ -162,11 +162,11 @@ TEST(canceld_tells_of_a_folder_that_it_cannot_use)
 	    "state=$home/.local/state/canceld; mkdir -p $state; user=$((100000 + $$)); chown -R $user $home; "
 	    "start() { HOME=$home setpriv --reuid $user --regid $user --clear-groups $home/program true </dev/null 2>&1; }; "
 	    "chmod 755 $state; start; chmod 500 $state; start; rmdir $state; touch $state; chown $user $state; start; "
-	    "rm -r $home; echo over",
+	    "rm -r $home/.local; chmod 500 $home; start; rm -r $home; echo over",
 	    0, "over");
-	/* Each of the three has neither a socket nor a history. */
-	ck_assert_uint_eq(count_of(shell_output, "CONTROL_REFUSED at=/tmp/canceld-e2e."), 3);
-	ck_assert_uint_eq(count_of(shell_output, "HISTORY_REFUSED at=/tmp/canceld-e2e."), 3);
+	/* Each of the four has neither a socket nor a history. */
+	ck_assert_uint_eq(count_of(shell_output, "CONTROL_REFUSED at=/tmp/canceld-e2e."), 4);
+	ck_assert_uint_eq(count_of(shell_output, "HISTORY_REFUSED at=/tmp/canceld-e2e."), 4);
 	ck_assert_uint_eq(
 	    count_of(shell_output,
 		"/.local/state/canceld reason=\"not this user alone has all rights there: chmod 700\"\n"),

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "client.h"
+#include "shell.h"
 
 static char home[256];    /* of this test alone */
 static char in_home[512]; /* the file that canceld reads without --config */
@@ -165,9 +166,32 @@ TESTS(a_link_in_the_home_that_leads_nowhere_is_told, 0, 3)
 	}
 	ck_assert_int_eq(symlink("/nonexistent/there", link), 0);
 	run = run_session("", NULL);
-	run_expect_logged(run, "/config.json reason=\"No such file or directory\"\n");
+	run_expect_logged(run,
+	    "/config.json reason=\"it, or a folder above it, is a link that leads nowhere\"\n");
 	run_expect_echo(run, "2");
 	run_end(run);
+	snprintf(options, sizeof(options), "-c %s", in_home);
+	run = run_options(options, "sh:echo started >&2");
+	run_expect_end(run);
+	run_expect_exit(run, 125);
+	ck_assert_ptr_nonnull(strstr(run->error.data,
+	    "/config.json': it, or a folder above it, is a link that leads nowhere"));
+	run_end(run);
+}
+
+/* There is nothing to be read, whatever can be seen of the working directory. */
+TEST(without_a_home_no_file_is_missed)
+{
+	if (geteuid() != 0)
+		return;
+	shell_expect("true",
+	    "d=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chmod 755 $d; cp $CANCELD $d/program; "
+	    "user=$((100000 + $$)); mkdir -m 700 $d/closed; cd $d/closed; "
+	    "env -u HOME setpriv --reuid $user --regid $user --clear-groups "
+	    "$d/program --no-control --no-history true </dev/null 2>&1; "
+	    "echo status $?; cd /; rm -r $d",
+	    0, "status 0\n");
+	ck_assert_ptr_null(strstr(shell_output, "CONFIG_REFUSED"));
 }
 
 /* The rest of the file counts. */

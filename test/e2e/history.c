@@ -311,14 +311,21 @@ static const struct {
 	    "/.local/state/canceld reason=\"not this user alone has all rights there: chmod 700\"\n" },
 	{ "touch $HOME/.local", "/.local/state/canceld reason=\"Not a directory\"\n" },
 	{ "export HOME=/nonexistent; unset XDG_STATE_HOME",
-	    " HISTORY_REFUSED reason=\"HOME is no directory of this user's\"\n" },
+	    " HISTORY_REFUSED reason=\"there is no home directory of this user's\"\n" },
+	{ "export HOME=/nonexistent XDG_STATE_HOME=/$(printf %05000d 0)",
+	    " HISTORY_REFUSED reason=\"there is no home directory of this user's\"\n" },
+	{ "ln -s nowhere $HOME/other; export XDG_STATE_HOME=$HOME/other/a",
+	    "/other/a/canceld reason=\"No such file or directory\"\n" },
 };
 
 TESTS(a_history_that_cannot_be_kept_is_told, 0, COUNT(unusable))
 {
-	shell_expect(unusable[_i].before, "$CANCELD true </dev/null 2>&1 | grep HISTORY_REFUSED", 0,
+	shell_expect(unusable[_i].before,
+	    "$CANCELD --no-control true </dev/null 2>&1 | grep HISTORY_REFUSED", 0,
 	    unusable[_i].why);
-	shell_expect(unusable[_i].before, "$CANCELD --no-history true </dev/null", 0, "");
+	shell_expect("rm -rf $HOME/.local $HOME/other", "true", 0, "");
+	shell_expect(unusable[_i].before, "$CANCELD --no-control --no-history true </dev/null", 0,
+	    "");
 	ck_assert_ptr_null(strstr(shell_output, "HISTORY_REFUSED"));
 }
 

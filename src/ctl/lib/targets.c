@@ -416,7 +416,7 @@ targets_tell_none(const struct targets *targets, const char *which)
 
 	if (which == NULL)
 		return ctl_no(
-		    "no canceld of this user is running%s; one with --control PATH is named by that PATH",
+		    "no canceld of this user is running%s; one with --control PATH is named by that PATH, one without a socket is not seen (CONTROL_REFUSED in its log)",
 		    where);
 	if (targets->silent != 0)
 		return ctl_failed(

@@ -186,7 +186,7 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 		memcpy(before, directory, sizeof(before));
 	}
 	if (tells && before[0] == '\0')
-		ctl_tell(CTL_YES, "there is no history: HOME is no directory of this user's");
+		ctl_tell(CTL_YES, "there is no history: there is no home directory of this user's");
 	return status;
 }
 

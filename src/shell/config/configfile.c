@@ -1,5 +1,3 @@
-#include <libgen.h>
-
 #include "core/compose.h"
 #include "shell/options.h"
 
@@ -43,19 +41,6 @@ read_text(void *bytes, size_t size, void *fd)
 	return (size_t)got;
 }
 
-/* Whether what there is of the path ends with a symbolic link that leads nowhere. */
-static bool
-leads_nowhere(const char path[OPTIONS_PATH])
-{
-	char storage[OPTIONS_PATH], *there = storage;
-	struct stat status;
-
-	memcpy(storage, path, sizeof(storage));
-	while (lstat(there, &status) < 0 && strlen(there) != 1)
-		there = dirname(there);
-	return stat(there, &status) < 0;
-}
-
 /*
  * The whole file; it must be freed. NULL: there is none, and none is needed, or the fault tells
  * why.
@@ -67,12 +52,16 @@ parse(struct options *options, char fault[OPTIONS_FAULT])
 	const char *distrust = fd < 0 ? strerror(errno) : find_distrust(fd);
 	json_error_t error;
 	json_t *root = NULL;
+	struct stat status;
 	char *piece;
 
-	/* What a link that leads nowhere stands for cannot be read, and is needed. */
-	if (fd < 0 && !options->file.named && !options->file.counts &&
-	    (errno == ENOENT || errno == ENOTDIR) && !leads_nowhere(options->config))
-		return NULL;
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		/* What such a link stands for cannot be read, and is needed. */
+		if (home_leads_nowhere(options->config, &status))
+			distrust = "it, or a folder above it, is a link that leads nowhere";
+		else if (!options->file.named && !options->file.counts)
+			return NULL;
+	}
 	if (distrust != NULL) {
 		if (strcmp(options->config, "/dev/null") != 0)
 			options_fault(fault, "%s", distrust);

@@ -46,15 +46,33 @@ home_obstacle(const char *path)
 const char *
 home_make_private(char *path)
 {
+	int error = 0;
+
 	for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL;) {
 		*slash = '\0';
-		mkdir(path, 0700);
+		if (mkdir(path, 0700) < 0 && errno != EEXIST && error == 0)
+			error = errno;
 		*slash = '/';
 	}
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+		errno = error != 0 ? error : errno;
 		return strerror(errno);
+	}
 	errno = 0;
 	return home_obstacle(path);
+}
+
+bool
+home_leads_nowhere(const char *path, struct stat *status)
+{
+	char there[PATH_MAX], *slash;
+
+	*status = (struct stat){ 0 };
+	snprintf(there, sizeof(there), "%s", path);
+	while (
+	    lstat(there, status) < 0 && (slash = strrchr(there, '/')) != NULL && there[1] != '\0')
+		slash[slash == there] = '\0';
+	return S_ISLNK(status->st_mode) && stat(there, status) < 0;
 }
 
 bool
@@ -64,5 +82,5 @@ home_expand(const char *path, char *expanded, size_t size)
 	const char *home = at_home ? home_directory() : "";
 
 	return home != NULL &&
-	    (size_t)snprintf(expanded, size, "%s%s", home, at_home ? path + 1 : path) < size;
+	    (size_t)snprintf(expanded, size, "%s%s", home, path + at_home) < size;
 }

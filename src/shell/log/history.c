@@ -1,6 +1,5 @@
 #include "shell/history.h"
 
-#include <libgen.h>
 #include <sys/mman.h>
 
 #include "core/compose.h"
@@ -23,30 +22,22 @@ struct history_page {
 };
 
 /*
- * Whether this user owns the directory or, if it is missing, the nearest one above it. After su the
- * environment may still name another user's.
+ * That of the environment must be this user's or, if it is missing, the nearest one above it: after
+ * su it may still name another user's. Of a link that leads nowhere the owner counts.
  */
-static bool
-is_own(const char *path)
-{
-	char storage[HISTORY_PATH], *existing = storage;
-	struct stat status = { 0 };
-
-	snprintf(storage, sizeof(storage), "%s", path);
-	while (stat(existing, &status) < 0 && strlen(existing) > 1)
-		existing = dirname(existing);
-	return status.st_uid == geteuid();
-}
-
 bool
 history_directory(int i, char path[HISTORY_PATH])
 {
 	const char *state = getenv("XDG_STATE_HOME");
+	struct stat status;
 
-	if (i == 0)
-		return state != NULL && state[0] == '/' && is_own(state) &&
-		    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH;
-	return home_state(home_directory(), path, HISTORY_PATH);
+	if (i > 0)
+		return home_state(home_directory(), path, HISTORY_PATH);
+	if (state == NULL || state[0] != '/')
+		return false;
+	home_leads_nowhere(state, &status);
+	return status.st_uid == geteuid() &&
+	    snprintf(path, HISTORY_PATH, "%s/canceld", state) < HISTORY_PATH;
 }
 
 /*
@@ -117,25 +108,25 @@ history_open(struct history *history, struct log *log, const char *client,
 		.shared = &history->file,
 		.members = &history->members,
 	};
-	const char *obstacle = "HOME is no directory of this user's";
-	void *page;
+	const char *obstacle = "there is no home directory of this user's";
+	void *page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	*history = (struct history){ .statistics = statistics,
 		.session = session,
 		.client = client,
 		.wake = MSEC_NEVER };
 	if (history_directory(0, history->directory) || history_directory(1, history->directory))
-		obstacle = home_make_private(history->directory);
+		obstacle = page == MAP_FAILED ? "there is no memory for it" :
+						home_make_private(history->directory);
+	else
+		history->directory[0] = '\0';
 	if (obstacle != NULL) {
 		log_event(log, WHY_HISTORY_REFUSED, log_string("at", history->directory),
 		    log_string("reason", obstacle));
 		history->directory[0] = '\0';
 		return;
 	}
-	page = mmap(NULL, sizeof(*history->page), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
-		return;
 	history->page = page;
 	history->file = (struct writer_shared){ history->directory, "history", "history.1",
 		HISTORY_MOST, on_end, history };
