@@ -10,7 +10,7 @@
 
 enum {
 	ACCEPT_PAUSE = 250, /* ms, after there was no descriptor for a connection */
-	SHARE = 10,      /* of all time, one part in so many is spent on calls, but for REST_MOST */
+	REST = 9, /* so many times as long as a call is the rest behind it, but for REST_MOST */
 	REST_MOST = 250, /* ms; the next one is answered before its sender gives up */
 	ROOM = 32 << 10, /* a connection that has more answers to read is not read itself */
 	REASON_MOST = 512,
@@ -550,7 +550,7 @@ take_line(struct control *control)
 		buf_consume(&peer->in, peer->line);
 		find_line(peer);
 		ended = monotonic_now();
-		control->rest = ended + earlier((SHARE - 1) * (ended - begun + 1), REST_MOST);
+		control->rest = ended + earlier(REST * (ended - begun + 1), REST_MOST);
 		return;
 	}
 }
