@@ -598,7 +598,9 @@ check_ahead(struct oracle *oracle)
 static void
 check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {
-	if (sent->kind == KIND_RESPONSE && ask->life != oracle->life)
+	/* Once the former one is forgotten, its id may be that of the new server's request. */
+	if (sent->kind == KIND_RESPONSE && ask->life != oracle->life &&
+	    !oracle_may_be_forgotten(oracle, ask))
 		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
 	if (oracle->fresh && oracle->shaken >= 0)
 		oracle_blame(oracle,
