@@ -21,7 +21,7 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
 	if (home_obstacle(path) != NULL)
 		return false;
-	strcat(path, "/canceld");
+	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld/canceld", (long)geteuid());
 	return true;
 }
 

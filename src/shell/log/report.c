@@ -17,9 +17,10 @@ static struct log_field
 detail_of(const struct action *action)
 {
 	const char *key = detail_keys[action->why] != NULL ? detail_keys[action->why] : "reason";
-	bool quoted = action->detail.len > 0 && action->detail.ptr[0] == '"';
 
-	return LOG_FIELD(key, quoted ? LOG_ID : LOG_TEXT, text, action->detail);
+	return LOG_FIELD(key,
+	    action->detail.len > 0 && action->detail.ptr[0] == '"' ? LOG_ID : LOG_TEXT, text,
+	    action->detail);
 }
 
 /* The word for who ended the request. */

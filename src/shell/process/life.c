@@ -16,16 +16,15 @@ open_client(struct life *life)
 {
 	struct client *client = &life->client;
 	const struct descriptor *in = &client->port->in;
-	/*
-	 * The work has to go on without the client in the background of a shell that has exited, or
-	 * with a file's input.
-	 */
-	bool outlives = life->options->drain || in->file || signals_ignored(SIGHUP);
 
 	client->exit = descriptor_watch(system_watch_client(in->given, &client->process));
 	if (client->process > 0)
 		system_name(client->process, client->name);
-	if (outlives)
+	/*
+	 * The work has to go on without the client in the background of a shell that has exited, or
+	 * with a file's input.
+	 */
+	if (life->options->drain || in->file || signals_ignored(SIGHUP))
 		descriptor_close(&client->exit);
 	client->until = MSEC_NEVER;
 	client->hangup = descriptor_watch(system_watch_end(in->fd, true));
