@@ -75,7 +75,10 @@ send_records(struct party *client, enum server_life stage, unsigned trait)
 	}
 }
 
-/* Repeats the requests that the former server had: see session_server_gone. */
+/*
+ * Repeats the requests that the former server had: see session_server_gone. Prompts of a session
+ * that is lost are left to requests.c, which answers them.
+ */
 static void
 send_requests(struct party *client)
 {
@@ -85,7 +88,9 @@ send_requests(struct party *client)
 		/* or before: it may stand in the queue */
 		if (request->seat != NULL)
 			request->seat->start = lane_urgent_end(client->lane);
-		if (request->start != REQUEST_UNSENT || request_awaits_place(request))
+		if (request->start != REQUEST_UNSENT || request_awaits_place(request) ||
+		    ((request->traits & METHOD_TURN) &&
+			pending_find(&client->records->lost, request->token, NAME_ID) != NULL))
 			continue;
 		request->repeats = request->begun;
 		send_again(client->outlet,

@@ -97,10 +97,9 @@ is_assignment(const struct launcher *launcher, const char *word)
 static bool
 takes_value(const struct launcher *launcher, const char *word)
 {
-	bool letter = word[0] == '-' && word[1] != '\0' && word[2] == '\0';
-
 	return span_is_any(span_of(word), valued) ||
-	    (letter && strchr(launcher->valued, word[1]) != NULL);
+	    (word[0] == '-' && word[1] != '\0' && word[2] == '\0' &&
+		strchr(launcher->valued, word[1]) != NULL);
 }
 
 /*

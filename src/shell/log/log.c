@@ -113,8 +113,9 @@ log_watch(struct log *log)
 int
 log_close(struct log *log)
 {
-	bool alone = log->writer.pid > 0 && log->config.shared == NULL;
-	msec_t left = alone ? LOG_FILE_WAIT : LOG_LAST_WAIT, end = monotonic_now() + left;
+	msec_t left = log->writer.pid > 0 && log->config.shared == NULL ? LOG_FILE_WAIT :
+									  LOG_LAST_WAIT,
+	       end = monotonic_now() + left;
 	struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
 
 	log_flush(log);
@@ -372,7 +373,6 @@ void
 log_fields(struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
 	size_t told = count - (count > 0 && fields[count - 1].kind == LOG_PAYLOAD);
-	size_t most = log->writer.pid > 0 ? LOG_FILE_QUEUE_MAX : LOG_QUEUE_MAX;
 	int kept = errno;
 	struct buf line = { 0 };
 
@@ -383,7 +383,9 @@ log_fields(struct log *log, enum why why, const struct log_field *fields, size_t
 			log_append_line(&line, log, log->config.json, why, fields,
 			    log->config.payload ? count : told);
 		log_end_line(log);
-		if (line.len == 0 || !log_pass(log, buf_span(&line), most))
+		if (line.len == 0 ||
+		    !log_pass(log, buf_span(&line),
+			log->writer.pid > 0 ? LOG_FILE_QUEUE_MAX : LOG_QUEUE_MAX))
 			log->lost++;
 		if (!log->config.by_round)
 			log_flush(log);

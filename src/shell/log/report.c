@@ -16,9 +16,7 @@ static const char *const detail_keys[WHY_COUNT] = {
 static struct log_field
 detail_of(const struct action *action)
 {
-	const char *key = detail_keys[action->why] != NULL ? detail_keys[action->why] : "reason";
-
-	return LOG_FIELD(key,
+	return LOG_FIELD(detail_keys[action->why] != NULL ? detail_keys[action->why] : "reason",
 	    action->detail.len > 0 && action->detail.ptr[0] == '"' ? LOG_ID : LOG_TEXT, text,
 	    action->detail);
 }
@@ -32,13 +30,14 @@ giver_of(const struct action *action)
 		[TALLY_BY_PERSON] = "person",
 		[TALLY_REFUSED] = "canceld",
 	};
-	bool requester = action->tally == TALLY_CANCELLED || action->tally == TALLY_LEFT;
 
 	if (action->tally == TALLY_LOST && action->dismissed)
 		return "person";
 	return givers[action->tally] != NULL ?
 	    givers[action->tally] :
-	    side_name(requester ? action->side : side_other(action->side));
+	    side_name(action->tally == TALLY_CANCELLED || action->tally == TALLY_LEFT ?
+		    action->side :
+		    side_other(action->side));
 }
 
 void
