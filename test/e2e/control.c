@@ -628,10 +628,7 @@ TESTS(what_was_asked_is_answered_when_the_answers_are_read, 5, 16)
 	run_end(run);
 }
 
-/*
- * What is asked behind a call that took 600 ms rests, but not for the nine times as long that it
- * would take; and not so long that cancelctl ls gives it up.
- */
+/* Nine times the 600 ms of the first call would be too long: cancelctl ls gives up after 500 ms. */
 TEST(behind_a_call_that_takes_long_the_next_is_answered_in_time)
 {
 	char config[128], options[200];

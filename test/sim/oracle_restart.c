@@ -868,7 +868,7 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 	    modern  ? "server/discover" :
 		mcp ? "ping" :
 		      "$/canceld/probe",
-	    modern && !ping ? meta : ""); /* no cancel asks for it, whose _meta it could have */
+	    modern && !ping ? meta : ""); /* that of a person has none */
 	if (len != strlen(wanted) || memcmp(text, wanted, len) != 0)
 		oracle_blame(oracle, "7: a probe is %.*s", (int)(len < 300 ? len : 300), text);
 	if (ping) {

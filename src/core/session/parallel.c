@@ -1,4 +1,6 @@
 /*
+ * With -r, what passes is kept too, for another server.
+ *
  *   a rule of --parallel has places ─┬─ one is left: the request passes, in its lane
  *                                    └─ none is: it is held, and sent when one is, before the queue
  */
