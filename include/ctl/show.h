@@ -168,6 +168,9 @@ void table_wrap(struct buf *out, struct span text, size_t cells, size_t indent);
 extern const struct column view_instances[], view_all_requests[];
 extern const struct column *const view_requests;
 
+/* "everything[4711]": the server of the row and its canceld; valid until the next call. */
+struct span view_name(const json_t *row);
+
 /*
  * "7 tools/call slow, 12s old, of everything[4711]"; the same behind "cancelled" or, with a member
  * why, "not cancelled".

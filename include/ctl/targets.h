@@ -130,8 +130,8 @@ json_t *target_with(const struct target *target, json_t *object);
 /* All targets as rows for view_instances, with the member `answering`. The caller owns them. */
 json_t *targets_rows(const struct targets *targets);
 
-/* "NAME[PID]"; "canceld PID" where the name is not known */
-void target_append_name(struct buf *line, const struct target *target);
+/* "NAME[PID]"; "canceld PID" where the name is not known. Valid until the next call. */
+const char *target_name(const struct target *target);
 
 /*
  * Chooses the targets that `which` means, calls the method on each, and hands every result to

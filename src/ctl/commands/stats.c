@@ -104,9 +104,8 @@ show_stats(const struct target *target)
 	json_t *rows = json_object_get(stats, "methods"), *row;
 	struct buf line = { 0 };
 
-	target_append_name(&line, target);
-	compose_text(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms")),
-	    (int64_t)show_number(stats, "restarts"));
+	compose_text(&line, "%s  up %b, restarts %d", target_name(target),
+	    show_time(show_number(stats, "uptime_ms")), (int64_t)show_number(stats, "restarts"));
 	show_line(&line);
 	for (size_t i = 0; i < COUNT_OF(lines); i++)
 		show_counts(lines[i].head, json_object_get(stats, lines[i].key));

@@ -186,13 +186,9 @@ static const struct column rule_columns[] = {
 static void
 note(json_t *texts, const char *text, const struct target *target)
 {
-	struct buf name = { 0 };
-
-	target_append_name(&name, target);
 	if (!show_has(texts, text))
 		json_object_set_new(texts, text, json_array());
-	json_array_append_new(json_object_get(texts, text), json_stringn(name.data, name.len));
-	buf_free(&name);
+	json_array_append_new(json_object_get(texts, text), json_string(target_name(target)));
 }
 
 /*
@@ -298,8 +294,7 @@ show(const struct steering *steering, const struct target *target, json_t *resul
 	struct buf line = { 0 };
 	int status = CTL_YES;
 
-	target_append_name(&line, target);
-	compose_text(&line, steering->unset ? ": taken back" : ": ");
+	compose_text(&line, steering->unset ? "%s: taken back" : "%s: ", target_name(target));
 	if (!steering->unset)
 		status = steering->order->tell(&line, result);
 	if (steering->json && !show_has(result, "lines"))

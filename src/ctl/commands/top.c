@@ -13,8 +13,7 @@ enum {
 	KEYS_MAX = 64,
 	NOTICE_TIME = 10 * 1000, /* ms for which an answer stands in the place of the keys */
 	GONE_MOST = 32,          /* requests of canceld that have ended */
-	ESCAPE = 27,
-	ENDED = 'e' /* beside the keys i, a and l: the order of what has ended */
+	ESCAPE = 27
 };
 
 static const char usage[] =
@@ -50,10 +49,10 @@ key_of(const json_t *row, int order)
 	json_int_t behind = show_is(row, "verdict", "held") ? MSEC_NEVER / 2 : 0,
 		   now = show_number(row, "now");
 
+	if (show_has(row, "ended_ms"))
+		return show_number(row, "ended_ms");
 	if (order == 'l')
 		return view_left(row) < MSEC_NEVER ? now + view_left(row) : MSEC_NEVER;
-	if (order == ENDED)
-		return show_number(row, "ended_ms");
 	return behind + now - show_number(row, order == 'a' ? "age_ms" : "idle_ms");
 }
 
@@ -78,11 +77,11 @@ place_of(const struct top *top, const json_t *request)
 }
 
 /*
- * Appends the row to what is known, and to `rows` if the filter lets it be shown. Takes the
- * reference.
+ * Appends the row to what is known, and, if the filter lets it be shown, to the open rows or to
+ * `ended`. Takes the reference.
  */
 static void
-add_row(const struct top *top, json_t *rows, json_t *row, int order)
+add_row(const struct top *top, json_t *ended, json_t *row)
 {
 	static const char *const keys_of[] = { "server", "method", "name", "id", "verdict",
 		"state" };
@@ -93,9 +92,9 @@ add_row(const struct top *top, json_t *rows, json_t *row, int order)
 		text = show_string(row, keys_of[i]);
 		fits = memmem(text.ptr, text.len, filter.ptr, filter.len) != NULL;
 	}
-	json_object_set_new(row, "key", json_integer(key_of(row, order)));
+	json_object_set_new(row, "key", json_integer(key_of(row, top->order)));
 	if (fits)
-		json_array_append(rows, row);
+		json_array_append(show_has(row, "ended_ms") ? ended : top->rows, row);
 	json_array_append_new(top->known, row);
 }
 
@@ -122,8 +121,7 @@ collect(struct top *top, json_t *ended)
 				    json_string_nocheck(target->path));
 				json_object_set_new(row, "now", json_integer(age));
 				show_take(row, target->about, "config doubted");
-				add_row(top, over ? ended : top->rows, row,
-				    over ? ENDED : top->order);
+				add_row(top, ended, row);
 			}
 	}
 }
@@ -160,7 +158,7 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 		over |= target == NULL;
 		if (over)
 			show_add(row, "ended_ms", passed);
-		add_row(top, over ? ended : top->rows, json_incref(row), over ? ENDED : top->order);
+		add_row(top, ended, json_incref(row));
 	}
 }
 
@@ -202,8 +200,7 @@ note_ping(struct top *top)
 
 	top->told = top->looked;
 	buf_clear(&top->notice);
-	compose_text(&top->notice, "%b[%d]: ", show_string(top->pinged, "server"),
-	    (int64_t)show_number(top->pinged, "pid"));
+	compose_text(&top->notice, "%b: ", view_name(top->pinged));
 	steer_tell_ping(&top->notice, server);
 	if (!steer_ping_is_over(server))
 		return;
@@ -335,8 +332,7 @@ order(struct top *top, const json_t *request, const char *method, json_t *params
 	const char *fault;
 	json_auto_t *result = call(top, request, method, params, &fault);
 
-	compose_text(&top->notice, "%b[%d]: %s", show_string(request, "server"),
-	    (int64_t)show_number(request, "pid"), result != NULL ? done : fault);
+	compose_text(&top->notice, "%b: %s", view_name(request), result != NULL ? done : fault);
 	return result != NULL;
 }
 
@@ -381,8 +377,7 @@ ask(struct top *top, json_t *request, char key)
 		compose_text(&top->notice, "Cancel? y or n: ");
 		view_request(&top->notice, request);
 	} else if (key == 'R') {
-		compose_text(&top->notice, "Restart? y or n: %b[%d]",
-		    show_string(request, "server"), (int64_t)show_number(request, "pid"));
+		compose_text(&top->notice, "Restart? y or n: %b", view_name(request));
 	} else if (key == 's') {
 		compose_text(&top->notice, "Deadline for ");
 		append_rule(&top->notice, request);

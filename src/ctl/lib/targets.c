@@ -214,12 +214,7 @@ target_call(struct target *target, const char *method, json_t *params)
 int
 target_say(const struct target *target, int status, const char *why)
 {
-	struct buf name = { 0 };
-
-	target_append_name(&name, target);
-	ctl_tell(status, "%.*s: %s", (int)name.len, name.data, why);
-	buf_free(&name);
-	return status;
+	return ctl_tell(status, "%s: %s", target_name(target), why);
 }
 
 int
@@ -238,12 +233,15 @@ target_with(const struct target *target, json_t *object)
 	return whole;
 }
 
-void
-target_append_name(struct buf *line, const struct target *target)
+const char *
+target_name(const struct target *target)
 {
+	static char text[5 * NAME_SIZE]; /* bytes may be shown as \xNN */
 	struct span name = show_string(target->about, "name");
 
-	compose_text(line, name.len > 0 ? "%b[%d]" : "canceld %b%d", name, (int64_t)target->pid);
+	snprintf(text, sizeof(text), name.len > 0 ? "%s[%ld]" : "canceld %s%ld", name.ptr,
+	    target->pid);
+	return text;
 }
 
 struct target *

@@ -271,15 +271,24 @@ view_page(struct buf *lines, json_t *request, json_t *about)
 	json_decref(row);
 }
 
+struct span
+view_name(const json_t *row)
+{
+	static struct buf name;
+
+	buf_clear(&name);
+	compose_text(&name, "%b[%d]", show_string(row, "server"), (int64_t)show_number(row, "pid"));
+	return buf_span(&name);
+}
+
 void
 view_request(struct buf *line, const json_t *request)
 {
 	struct span name = show_string(request, "name");
 
-	compose_text(line, "%b %b%s%b, %b old, of %b[%d]", show_string(request, "id"),
+	compose_text(line, "%b %b%s%b, %b old, of %b", show_string(request, "id"),
 	    show_string(request, "method"), name.len > 0 ? " " : "", name,
-	    show_time(show_number(request, "age_ms")), show_string(request, "server"),
-	    (int64_t)show_number(request, "pid"));
+	    show_time(show_number(request, "age_ms")), view_name(request));
 }
 
 void
@@ -332,8 +341,7 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 	const char *key;
 	json_t *value;
 
-	compose_text(&rest, "%b %b[%d] %s ", span_part(time, day, time.len - day),
-	    show_string(decision, "server"), (int64_t)show_number(decision, "pid"),
+	compose_text(&rest, "%b %b %s ", span_part(time, day, time.len - day), view_name(decision),
 	    level > LEVEL_TRAFFIC ? "?" : log_levels[level]);
 	printable_append(line, buf_span(&rest), "");
 	compose_text(line, "%s", coloured ? term_colour(colours[level]) : "");

@@ -441,9 +441,8 @@ append_session(struct choice *choice, const json_t *session)
 	trace_count(choice->tools, session);
 	if (json_array_size(rows) > 0 ||
 	    (!choice->failed && choice->slow == 0 && choice->last == SIZE_MAX)) {
-		compose_text(&line, "%b[%d]  %b  %b, %b", show_string(session, "server"),
-		    (int64_t)show_number(session, "pid"), show_string(session, "client"),
-		    trace_clock(show_number(session, "start")),
+		compose_text(&line, "%b  %b  %b, %b", view_name(session),
+		    show_string(session, "client"), trace_clock(show_number(session, "start")),
 		    show_time(show_number(session, "end") - show_number(session, "start")));
 		if (about != NULL)
 			compose_text(&line, ", still runs, %d open",

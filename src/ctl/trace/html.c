@@ -145,9 +145,8 @@ put_session(struct page *page, const json_t *session)
 	json_t *event, *reason;
 
 	compose_text(&page->out, "<h2>");
-	put(page, show_string(session, "server"));
-	compose_text(&page->out, "[%d]</h2><p>%b, %b", (int64_t)show_number(session, "pid"),
-	    trace_clock(show_number(session, "start")),
+	put(page, view_name(session));
+	compose_text(&page->out, "</h2><p>%b, %b", trace_clock(show_number(session, "start")),
 	    show_time(show_number(session, "end") - show_number(session, "start")));
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		put_fact(page, session, facts[i]);
