@@ -180,6 +180,9 @@ static const struct server servers[] = {
 	    "call=no success=yes cancel=not alive=not", 1 },
 	{ DOCTOR "--call x" DYING_SERVER(":", "exit 4"), "call=no success=yes cancel=not alive=not",
 	    1 },
+	/* It answers a ping before it ends, a moment after its answer. */
+	{ DOCTOR "--call x" DYING_SERVER(":", "(sleep 0.1; kill $$) &"),
+	    "call=no success=yes cancel=not alive=not", 1 },
 	/* canceld's answer has another reason; in the second row that of a canceld between. */
 	{ DOCTOR "--call x" MALFORMED_ANSWER,
 	    "call=no success=not cancel=not alive=yes stdout=no exit=yes", 1 },
@@ -440,7 +443,15 @@ static const struct {
 	    "no          answers the call\n            it died in the call: tools/call cannot be answered: the server has exited with status 3" },
 	{ D "--call x" DYING_SERVER("case $n in xx) exit 3;; esac; sleep 0.6", ""), 1,
 	    "it died in the second call: tools/call cannot be answered: the server has exited with status 3: boom\n" },
-	{ D "--call x" DYING_SERVER(":", "exit 4") " | tail -n 1", 0, "canceld -r -- ...\n" },
+	/* What it does after one answer it does after each. */
+	{ D "--call x" DYING_SERVER(":", "exit 4") " | tail -n 1", 0,
+	    "canceld -r1000/1m -- ...\n" },
+	{ D "--call x" DYING_SERVER(":", "(sleep 0.1; kill $$) &") " | tail -n 1", 0,
+	    "canceld -r1000/1m -- ...\n" },
+	{ D SHELL_SERVER(":",
+	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
+	      "\\\"capabilities\\\":{}}\"; exit 0;;") " | tail -n 1",
+	    0, "canceld -r1000/1m -- ...\n" },
 	{ D "--call x" DYING_SERVER(":",
 	      "exit 4") " | grep -c 'it died after its answer: .*status 4'",
 	    0, "1\n" },

@@ -11,6 +11,7 @@ enum {
 	STILL_WORKS = 500, /* ms after which progress shows that the work goes on */
 	BEYOND = 500,      /* ms to wait beyond the time in which a late answer is expected */
 	TOOLS_SHOWN = 200, /* bytes of names */
+	EXITS_AFTER = 300, /* ms behind an answer in which the server may exit by itself */
 	END = 10000,       /* ms that canceld gets to end */
 };
 
@@ -22,6 +23,7 @@ struct run {
 	/* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
 	long long called;
 	bool died;    /* the server, in a call or after it */
+	bool exits;   /* ... and it most likely does so after each answer */
 	bool alone;   /* one of two calls at once failed */
 	bool goes_on; /* the cancelled call: the option -K makes up for that */
 };
@@ -174,9 +176,7 @@ open_agent_session(struct run *run)
 static bool
 has_died(struct run *run, enum check check, const struct asked *asked, const char *when)
 {
-	const char *how = asked->died ? asked->error + strlen("canceld: ") :
-	    asked->answer == NULL     ? run->visit.end :
-					"";
+	const char *how = asked->died ? asked->error + strlen("canceld: ") : run->visit.end;
 
 	run->died |= how[0] != '\0';
 	if (run->died)
@@ -184,14 +184,16 @@ has_died(struct run *run, enum check check, const struct asked *asked, const cha
 	return run->died;
 }
 
+/* Asks for a sign of life, and waits whether the server exits by itself after the last answer. */
 static const struct asked *
 ask_whether_alive(struct run *run)
 {
 	struct visit *visit = &run->visit;
 	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
 
-	visit_begin(visit, "cancelctl: checking alive", run->what->timeout);
-	visit_wait(visit, ping, VISIT_FOREVER);
+	visit_begin(visit, "cancelctl: checking alive", run->what->timeout + EXITS_AFTER);
+	visit_wait(visit, ping, run->what->timeout);
+	visit_rest(visit, EXITS_AFTER);
 	return ping;
 }
 
@@ -279,7 +281,7 @@ check_call(struct run *run)
 	}
 	tell_call(run, call);
 	if (call->served)
-		has_died(run, CHECK_CALL, ask_whether_alive(run), "after its answer");
+		run->exits = has_died(run, CHECK_CALL, ask_whether_alive(run), "after its answer");
 	return call;
 }
 
@@ -325,10 +327,12 @@ check_alive(struct run *run, const char *after)
 	const struct asked *ping = ask_whether_alive(run);
 	long long time = visit_took(ping);
 
+	if (has_died(run, CHECK_ALIVE, ping, after))
+		return;
 	if (ping->served)
 		YES(run, CHECK_ALIVE, time, "%s it answered %s in %lld ms", after, ping->method,
 		    time);
-	else if (!has_died(run, CHECK_ALIVE, ping, after))
+	else
 		tell_unanswered(run, CHECK_ALIVE, after, ping);
 }
 
@@ -403,6 +407,7 @@ examine(struct run *run, const struct asked *opening)
 	struct visit *visit = &run->visit;
 
 	run->ping = ask_whether_alive(run);
+	run->exits = strcmp(visit->end, "status 0") == 0;
 	if (has_died(run, CHECK_ALIVE, run->ping, "of a request that changes nothing"))
 		return;
 	if (run->what->kind == DIALOGUE_MCP)
@@ -642,7 +647,7 @@ advise(struct run *run)
 	if (!run->report->continues)
 		return;
 	if (run->died)
-		compose_text(options, " -r");
+		compose_text(options, run->exits ? " -r1000/1m" : " -r");
 	/* The time of -k must be longer than any call. */
 	else if (stuck)
 		compose_text(options, " -k%ds", 3 * seconds);

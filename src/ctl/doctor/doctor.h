@@ -236,6 +236,9 @@ void visit_cancel(struct visit *visit, const struct asked *asked);
 /* Waits for the answer, at most so many ms. false: it did not come. */
 bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 
+/* Hears all that comes for so many ms, or until canceld has ended. */
+void visit_rest(struct visit *visit, msec_t limit);
+
 /* The text of that member; "" if it is none. */
 const char *visit_text(const json_t *object, const char *key);
 

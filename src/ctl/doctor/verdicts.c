@@ -35,7 +35,8 @@ static const struct row {
 	    { "MCP, Tools: clients send tools/list to a server that declares tools", NULL, NULL },
 	    "canceld -t tools/list=DURATION answers with an error in its place", NULL },
 	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
-	    "canceld -t METHOD:NAME=DURATION gives the call a deadline, and -r starts a server again that has died",
+	    "canceld -t METHOD:NAME=DURATION gives the call a deadline; -r starts a server again that has died, and "
+	    "-r1000/1m one that exits after each answer",
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
 	[CHECK_SUCCESS] = { "success", "succeeds in the call",
 	    { "MCP, Tools: a result with isError, or an error, tells that the call failed",

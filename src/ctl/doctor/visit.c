@@ -581,6 +581,15 @@ visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 	return asked->answer != NULL;
 }
 
+void
+visit_rest(struct visit *visit, msec_t limit)
+{
+	msec_t until = visit_now(visit) + limit;
+
+	while (wait_once(visit, until))
+		;
+}
+
 bool
 visit_dismiss(struct visit *visit, msec_t limit)
 {
@@ -603,8 +612,7 @@ visit_close(struct visit *visit)
 	while (visit->out.len > 0 && visit->ends[VISIT_TO] >= 0 && wait_once(visit, now + FLUSH))
 		;
 	stop(&visit->ends[VISIT_TO]);
-	while (wait_once(visit, visit->until))
-		;
+	visit_rest(visit, VISIT_FOREVER);
 	/* The guardian then ends the server. */
 	if (visit->pid > 0) {
 		kill(visit->pid, SIGKILL);
