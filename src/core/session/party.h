@@ -93,9 +93,9 @@ static inline bool
 party_is_opening(const struct party *client)
 {
 	const struct handshake *handshake = client->outlet->handshake;
-	bool open = handshake->opened && client->outlet->server->served;
 
-	return (client->pending.starting > 0 && !open) ||
+	return (client->pending.starting > 0 &&
+		   !(handshake->opened && client->outlet->server->served)) ||
 	    (handshake->era == ERA_MODERN && !client->other->spoke &&
 		client->pending.clocks->steady < handshake->open_by);
 }

@@ -139,14 +139,14 @@ find_framing(struct party *party, bool ended)
 
 /*
  * If the first message of a side had "jsonrpc", all its later messages must have it, and so must
- * all messages of a peer that has not written yet.
+ * all messages of a peer that has not written yet. Of a batch it is the first one in it.
  */
 static void
 note_first(const struct message *message)
 {
 	struct party *party = message->writer, *peer = message->reader;
 
-	if (party->spoke || message->kind == MESSAGE_BATCH)
+	if (party->spoke)
 		return;
 	party->spoke = true;
 	party->needs_jsonrpc = scan_has(message->scan, SCAN_JSONRPC);
@@ -164,8 +164,10 @@ is_batch(struct message *message, bool needs_jsonrpc)
 
 	for (size_t i = 0;
 	     i < LIMIT_ELEMENTS && message_read_element(&element, message, &at, needs_jsonrpc); i++)
-		if (message_is_single(&element))
+		if (message_is_single(&element)) {
+			note_first(&element);
 			return true;
+		}
 	return false;
 }
 
