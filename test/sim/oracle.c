@@ -382,12 +382,12 @@ end_turns(struct oracle *oracle, const char *session)
 			ask->accepted = false;
 }
 
-static void
-heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
+void
+oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
-	/* What was forgotten opens no session. */
-	bool starts = ask->by == CLIENT && ask->deed->traits & HANDSHAKE &&
-	    !oracle_may_be_forgotten(oracle, ask);
+	/* The answer to what was forgotten opens no session, and shows no server. */
+	bool known = ask->by == CLIENT && !oracle_may_be_forgotten(oracle, ask),
+	     starts = known && ask->deed->traits & HANDSHAKE;
 
 	if (ask->untracked) {
 		ask->replied = sent->heard;
@@ -407,7 +407,7 @@ heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 	    ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
 	/* also with an answer behind the end of its stream */
-	oracle->served |= ask->by == CLIENT && !sent->bad && (ask->replied == 0 || ask->ended);
+	oracle->served |= known && !sent->bad && (ask->replied == 0 || ask->ended);
 	if (ask->replied != 0)
 		return;
 	ask->declined = sent->declines && is_ours_late(oracle, ask) && oracle_lives(oracle, ask);
@@ -536,7 +536,7 @@ oracle_heard(struct oracle *oracle, int number)
 		heard_request(oracle, sent, ask);
 		break;
 	case KIND_RESPONSE:
-		heard_response(oracle, sent, ask);
+		oracle_heard_response(oracle, sent, ask);
 		break;
 	case KIND_CANCEL:
 		heard_cancel(oracle, sent, ask);
@@ -672,6 +672,16 @@ oracle_discards(struct oracle *oracle, int from, const char *id)
 }
 
 void
+oracle_repeats(struct oracle *oracle, const char *id)
+{
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		ask->repeated |= ask->by == CLIENT && oracle->sent[ask->sent].again &&
+		    oracle_lives(oracle, ask) && strcmp(ask->id, id) == 0;
+}
+
+void
 oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision)
 {
 	struct ask *ask = find_undecided(oracle, by, id);
@@ -711,7 +721,8 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decis
 		return;
 	ask->held = ask->waiting || oracle_is_held(oracle, ask);
 	ask->withdrawn |= by == CLIENT &&
-	    (ask->waiting || (ask->wire[0] == '\0' && !oracle->half && ask->released == 0));
+	    (ask->waiting ||
+		(ask->wire[0] == '\0' && !oracle->half && ask->released == 0 && !ask->repeated));
 	ask->waiting = false;
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;
@@ -779,15 +790,20 @@ check_news(struct oracle *oracle, const char *session)
 		oracle_blame(oracle, "2: a session/cancel of %s tells nothing new", session);
 }
 
-/* Of what was sent: it ended for its requester before its receiver, which still runs, heard so. */
+/*
+ * Of what was sent: it ended for its requester before its receiver, which still runs and had not
+ * answered, heard so.
+ */
 static bool
 waits_for_cancel(const struct oracle *oracle, const struct ask *ask)
 {
 	bool left = oracle->client_left && ask->by == CLIENT;
 
+	if (ask->decided != 0 && ask->replied != 0 && ask->replied < ask->decided)
+		return false;
 	return (left || ask->cancelled != 0 || ask->expired != 0 || ask->decided != 0) &&
-	    ask->cancels == 0 && !ask->unsent && !ask->refused && !ask->answered_by_peer &&
-	    ask->lost == 0;
+	    ask->cancels == 0 && ask->turn_cancels == 0 && !ask->unsent && !ask->refused &&
+	    !ask->answered_by_peer && ask->lost == 0;
 }
 
 /*
@@ -841,6 +857,8 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)) &&
 		    (telling->ask < 0 || fits_better(oracle, i, telling->ask, session)))
 			telling->ask = i;
+	if (translated && sent->kind == KIND_CANCEL)
+		telling->ask = sent->ask;
 	if (by == CLIENT)
 		oracle_ignore_told(oracle, telling->ask, session);
 	if (session[0] != '\0') {

@@ -195,6 +195,8 @@ struct ask { /* one request */
 	bool doubted;   /* ... of which canceld cannot know that */
 	/* it did not wait, was written, and the server, which is going now, read nothing of it */
 	bool unseen;
+	/* it is sent to the next one, as canceld reported: ahead of the others, so that it stays */
+	bool repeated;
 	uint64_t released; /* ... when canceld reported that it is sent after all; 0: not */
 	bool withdrawn;    /* it was given up and no byte of it had been read: it never arrives */
 	bool person;       /* a person wants it cancelled */
@@ -428,6 +430,8 @@ void oracle_tells(struct oracle *oracle, int by, const char *id, const char *ses
 void oracle_waits_for_place(struct oracle *oracle, const char *id);
 void oracle_is_full(struct oracle *oracle);
 void oracle_releases(struct oracle *oracle, const char *id);
+/* canceld's log reports that it sends the request to the next server, ahead of the others. */
+void oracle_repeats(struct oracle *oracle, const char *id);
 /*
  * The request, awaited and not read yet, that the *len bytes begin with, and that the next server
  * would be sent; *len: its own. -1: they begin with none.

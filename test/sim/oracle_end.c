@@ -91,13 +91,18 @@ person_is_asked(const struct oracle *oracle)
 	return false;
 }
 
+/*
+ * Whether it has a deadline, which has passed. At the end of a world all have, unless it was cut
+ * short.
+ */
 static bool
-has_deadline(const struct oracle *oracle, const struct ask *ask)
+has_expired(const struct oracle *oracle, const struct ask *ask)
 {
+	bool capped = oracle->now - ask->since < ask->cap && oracle->cut_short;
+
 	if (ask->by == CLIENT && person_is_asked(oracle))
-		return ask->cap != INT64_MAX &&
-		    !(oracle->cut_short && oracle->now - ask->since < ask->cap);
-	return ask->idle != INT64_MAX;
+		return ask->cap != INT64_MAX && !capped;
+	return ask->idle != INT64_MAX && !(capped && oracle->now - ask->active < ask->idle);
 }
 
 /* Whether an answer is still due. */
@@ -114,7 +119,7 @@ is_due(const struct oracle *oracle, const struct ask *ask)
 		return false;
 	if (ask->cancelled != 0)
 		return ask->owed && (oracle->protocol->cancels);
-	return has_deadline(oracle, ask) || ask->cascaded || ask->replied != 0 ||
+	return has_expired(oracle, ask) || ask->cascaded || ask->replied != 0 ||
 	    (ask->by == CLIENT && (oracle->server_died || ask->lost != 0));
 }
 

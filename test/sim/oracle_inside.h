@@ -35,6 +35,9 @@ is_ours_late(const struct oracle *oracle, const struct ask *ask)
 	return ask->ours_late && oracle->deaf_at == 0 && !oracle->shut;
 }
 
+/* An answer to this request was heard. */
+void oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask);
+
 /* How long the receiver may still take to answer after the cancel. */
 int64_t oracle_grace(const struct oracle *oracle, const struct ask *ask);
 

@@ -114,7 +114,7 @@ ask_again(struct oracle *oracle, struct ask *ask)
 	oracle->sent[ask->sent].again = true;
 	ask->resumed = ask->begun;
 	ask->wire[0] = '\0';
-	ask->written = ask->doubled = ask->begins = false;
+	ask->written = ask->doubled = ask->begins = ask->repeated = false;
 	ask->reply_begun = 0;
 }
 

@@ -101,6 +101,29 @@ check_word(struct oracle *oracle, const struct sent *sent, const char *word)
 			    (int)(sent - oracle->sent), word);
 }
 
+/*
+ * The manual, FORGOTTEN: after ten minutes canceld does not know that a request has ended. A late
+ * answer that passes then answers the next request with that id.
+ */
+static void
+answer_namesake(struct oracle *oracle, struct sent *sent)
+{
+	const struct ask *ended = &oracle->asks[sent->ask];
+
+	if (!oracle_may_be_forgotten(oracle, ended))
+		return;
+	for (int i = oracle->ask_count - 1; i > sent->ask; i--) {
+		const struct ask *ask = &oracle->asks[i];
+
+		if (ask->by != ended->by || !oracle_lives(oracle, ask) ||
+		    !jsontext_same_id(ask->id, ended->id))
+			continue;
+		sent->ask = i;
+		oracle_heard_response(oracle, sent, &oracle->asks[i]);
+		return;
+	}
+}
+
 void
 oracle_told(struct oracle *oracle, bool dropped, const char *word)
 {
@@ -115,6 +138,12 @@ oracle_told(struct oracle *oracle, bool dropped, const char *word)
 	sent->told_dropped |= dropped;
 	if (dropped)
 		check_word(oracle, sent, word);
+	else if (sent->kind == KIND_RESPONSE && strcmp(word, "RELAYED") == 0)
+		answer_namesake(oracle, sent);
+	/* it was not forgotten, so its server is there */
+	if (sent->from == SERVER && !sent->bad && strcmp(word, "LATE") == 0)
+		oracle->served = true;
+	oracle_look(oracle);
 }
 
 void

@@ -347,6 +347,8 @@ note_answer(struct world *world, const struct action *action, const char *id)
 		oracle_waits_for_place(&world->oracle, id);
 	if (action->why == WHY_RELEASED)
 		oracle_releases(&world->oracle, id);
+	if (action->why == WHY_REPLAYED)
+		oracle_repeats(&world->oracle, id);
 	if (action->why == WHY_TOO_MANY && asker_of(action) == CLIENT &&
 	    session_outstanding(world->session, SIDE_CLIENT) < world->max_inflight)
 		oracle_is_full(&world->oracle);
