@@ -389,6 +389,7 @@ oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 	bool known = ask->by == CLIENT && !oracle_may_be_forgotten(oracle, ask),
 	     starts = known && ask->deed->traits & HANDSHAKE;
 
+	sent->vain = oracle_may_be_forgotten(oracle, ask);
 	if (ask->untracked) {
 		ask->replied = sent->heard;
 		sent->due = !sent->bad;

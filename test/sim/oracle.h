@@ -76,9 +76,10 @@ struct sent { /* one message that a peer has written */
 	int first;         /* of a batch: its first element; else -1 */
 	int told;          /* how often canceld's log says what became of it ... */
 	bool told_dropped; /* ... that it does not pass */
-	bool vain;         /* a cancel that passes, and is dropped elsewhere */
-	int unclean;       /* what --clean-text has to replace in it ... */
-	int cleaned;       /* ... and what canceld's log says that it did; 0: nothing */
+	/* a cancel that passes, and is dropped elsewhere; an answer to what was forgotten */
+	bool vain;
+	int unclean; /* what --clean-text has to replace in it ... */
+	int cleaned; /* ... and what canceld's log says that it did; 0: nothing */
 };
 
 /* What each server writes to its stderr as it ends; errors quote it. */
@@ -195,6 +196,8 @@ struct ask { /* one request */
 	bool doubted;   /* ... of which canceld cannot know that */
 	/* it did not wait, was written, and the server, which is going now, read nothing of it */
 	bool unseen;
+	bool kept;      /* canceld keeps its message for the next server */
+	uint64_t wrote; /* how much canceld had written to servers when it was to be sent */
 	/* it is sent to the next one, as canceld reported: ahead of the others, so that it stays */
 	bool repeated;
 	uint64_t released; /* ... when canceld reported that it is sent after all; 0: not */
@@ -308,6 +311,8 @@ struct oracle {
 	int64_t back;                  /* ... in ms */
 	bool replaying;                /* ... and was not told all, as canceld's log has it */
 	bool losing;                   /* it is going now */
+	uint64_t wrote;                /* bytes that canceld has written to servers ... */
+	unsigned missed;               /* ... of which it knows that the last one had not read */
 	int halves;                    /* how many half-read messages may be lost */
 	int may_fly;                   /* how many requests may have been half read when it ended */
 	int may_reach;                 /* ... and of its own, half read by the client */

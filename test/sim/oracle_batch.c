@@ -49,7 +49,7 @@ oracle_is_vain(const struct oracle *oracle, const struct sent *sent, const struc
 			   (ask->answered || ask->replied != sent->heard ||
 			       (ask->cancelled != 0 && ask->cancelled < sent->heard &&
 				   !ask->owed))) ||
-		    (oracle->untracked[ask->by] && oracle_may_be_forgotten(oracle, ask));
+		    (oracle->untracked[ask->by] && sent->vain);
 	return false;
 }
 

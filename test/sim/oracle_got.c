@@ -306,6 +306,19 @@ check_order(struct oracle *oracle, const struct sent *sent, int number)
 	oracle->last[sent->from] = number;
 }
 
+/* Those that are sent to the next server come in their order, and ahead of what came later. */
+static void
+check_repeated(struct oracle *oracle, const struct sent *sent, const struct ask *ask)
+{
+	const struct ask *other;
+
+	for (other = oracle->asks; other < oracle->asks + oracle->ask_count; other++)
+		if (ask->repeated && other->by == CLIENT && other->wire[0] != '\0' &&
+		    other->life == oracle->life && other->released == 0 &&
+		    oracle->sent[other->sent].heard > sent->heard)
+			oracle_blame(oracle, "8: %s is repeated behind %s", ask->id, other->id);
+}
+
 /*
  * No request that was held overtakes what opens the session, or a session/cancel of its own
  * session.
@@ -349,6 +362,8 @@ oracle_got_message(struct oracle *oracle, int to, int number, json_t *message, c
 	oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
 	check_front(oracle, sent, number);
+	if (sent->kind == KIND_REQUEST)
+		check_repeated(oracle, sent, ask);
 	if (sent->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);
 	else if (sent->kind == KIND_RESPONSE)

@@ -118,8 +118,13 @@ void oracle_takes_place(struct oracle *oracle, const struct ask *ask);
 /* Whether it is awaited, the server has read nothing of it, and the next one would be sent it. */
 bool oracle_may_repeat(const struct oracle *oracle, const struct ask *ask);
 
-/* Whether it was sent after all, is awaited, and the server has not read it whole. */
-bool oracle_is_released(const struct oracle *oracle, const struct ask *ask);
+/*
+ * -r: ... and canceld knows that of the server which is going now, so that it must be. Where it
+ * was sent, canceld knows exactly of what went ahead of the queue, else as a lower bound: how much
+ * had been written when it came.
+ */
+bool oracle_must_repeat(const struct oracle *oracle, const struct ask *ask);
+
 /* Whether this message opens the session, so that nothing that was held may overtake it. */
 bool oracle_opens(const struct oracle *oracle, int number);
 

@@ -138,18 +138,37 @@ bytes_waiting(const struct oracle *oracle, int uncertain)
 	return bytes;
 }
 
+/*
+ * Whether canceld keeps its message for the next server: not what that is told in any case, nor
+ * what ends a server, nor what is too long, by the manual's limit for all that are outstanding.
+ */
+static bool
+is_kept(const struct oracle *oracle, const struct ask *ask)
+{
+	const struct ask *other;
+	int64_t outstanding = 0;
+
+	for (other = oracle->asks; other < oracle->asks + oracle->ask_count; other++)
+		outstanding += other->by == CLIENT && oracle->sent[other->sent].heard != 0 &&
+		    other->replied == 0 && other->decided == 0 && other->lost == 0;
+	return !(ask->deed->traits & (HANDSHAKE | DISCOVERY | FINAL | STREAM)) &&
+	    ((int64_t)oracle->sent[ask->sent].arrives_len + UNCERTAIN) * outstanding <= HELD;
+}
+
 bool
 oracle_may_repeat(const struct oracle *oracle, const struct ask *ask)
 {
-	return is_countable(ask) && !ask->untracked && ask->wire[0] == '\0' &&
+	return (ask->kept || ask->released != 0) && !ask->untracked && ask->wire[0] == '\0' &&
 	    oracle_lives(oracle, ask) && ask->cancelled == 0 && ask->expired == 0;
 }
 
 bool
-oracle_is_released(const struct oracle *oracle, const struct ask *ask)
+oracle_must_repeat(const struct oracle *oracle, const struct ask *ask)
 {
-	return ask->released != 0 && ask->wire[0] == '\0' && oracle_lives(oracle, ask) &&
-	    ask->cancelled == 0 && ask->expired == 0;
+	bool ahead = ask->released != 0 || ask->repeated;
+
+	return oracle_may_repeat(oracle, ask) && !ask->doubted && (ask->unseen || ahead) &&
+	    (ahead || ask->wrote + oracle->missed >= oracle->wrote);
 }
 
 void
@@ -157,6 +176,8 @@ oracle_wants_place(struct oracle *oracle, struct ask *ask)
 {
 	int most;
 
+	ask->kept = is_kept(oracle, ask);
+	ask->wrote = oracle->wrote;
 	ask->rule = rule_of(oracle, ask);
 	if (ask->rule == 0)
 		return;

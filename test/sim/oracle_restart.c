@@ -132,8 +132,8 @@ lose_ask(struct oracle *oracle, struct ask *ask)
 		return;
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
-	} else if (oracle_is_released(oracle, ask) && !ask->doubted) {
-		/* it is sent again, unless it was read in part: see may_fly */
+	} else if (oracle_must_repeat(oracle, ask)) {
+		/* unless it was read in part: see may_fly */
 		ask->unread = true;
 	} else if (oracle_is_at_work(oracle, ask) || ask->unseen ||
 	    (ask->released != 0 && ask->wire[0] == '\0')) {
@@ -172,8 +172,11 @@ oracle_look_for_missed(struct oracle *oracle)
 			oracle_blame(oracle, "8: %s was not read, and is lost", ask->id);
 		else if (ask->unread || (ask->unseen && ask->lost == 0))
 			ask_again(oracle, ask);
+		if (ask->doubted && ask->decided == 0 && ask->replied == 0 && ask->cancelled == 0 &&
+		    ask->expired == 0)
+			oracle_blame(oracle, "8: %s may have been read, and is not lost", ask->id);
 		ask->flying &= !ask->unseen || ask->lost != 0;
-		ask->unread = ask->unseen = false;
+		ask->unread = ask->unseen = ask->doubted = false;
 	}
 }
 
@@ -716,6 +719,8 @@ void
 oracle_restarted(struct oracle *oracle)
 {
 	release(oracle);
+	for (int i = 0; i < oracle->ask_count; i++)
+		oracle->asks[i].wrote = oracle->wrote;
 	oracle->replaying = false;
 	oracle->restarted += oracle->shaken >= 0 || oracle->modern;
 }
