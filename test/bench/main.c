@@ -4,9 +4,9 @@
  * the median of the ratios of single rounds. With -b as many processes compute meanwhile. Only the
  * rows that have a goal in that mode are run. Where valgrind is there, the instructions of canceld
  * for a request of 110 bytes and its answer of 100 are counted (ROW: instructions), without a
- * history and with one; on a busy machine fewer than 64 come in one round. With a history there is
- * one in flight: valgrind makes more than a few so late that the history keeps them, which it does
- * with none that are quick.
+ * history and with one, and with -r; on a busy machine fewer than 64 come in one round. With a
+ * history there is one in flight: valgrind makes more than a few so late that the history keeps
+ * them, which it does with none that are quick.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -337,12 +337,12 @@ read_total(const char *path)
 
 /* All that canceld executes for so many requests. */
 static double
-count_instructions(unsigned window, unsigned count, bool history)
+count_instructions(unsigned window, unsigned count, char *history, char *restart)
 {
 	char out[4096], path[4096];
 	char *const command[] = { "valgrind", "-q", "--tool=callgrind", out,
-		program_path("CANCELD"), "-q", history ? "-q" : "--no-history",
-		program_path("SERVER"), "0", "first", "short", NULL };
+		program_path("CANCELD"), history, restart, program_path("SERVER"), "0", "first",
+		"short", NULL };
 	struct load load;
 
 	snprintf(out, sizeof(out), "--callgrind-out-file=%s/callgrind.%%p", program_path("HOME"));
@@ -357,23 +357,31 @@ static void
 print_instructions(void)
 {
 	static const struct {
+		const char *name;
 		unsigned window;
-		bool history;
+		char *history, *restart;
 		double goal;
-	} pairs[] = { { 1, false, 10000 }, { 64, false, 5500 }, { 1, true, 10300 } };
+	} pairs[] = {
+		{ "without history", 1, "--no-history", "-q", 10000 },
+		{ "without history", 64, "--no-history", "-q", 5500 },
+		{ "with a history", 1, "-q", "-q", 10300 },
+		{ "with -r", 1, "--no-history", "-qr", 10300 },
+		{ "with -r", 64, "--no-history", "-qr", 5800 },
+	};
 	enum { SHORT = 1000, LONG = 9000 };
 
 	if (system("command -v valgrind >/dev/null") != 0)
 		return;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		unsigned window = pairs[i].window;
-		bool history = pairs[i].history;
-		double more = count_instructions(window, LONG, history) -
-		    count_instructions(window, SHORT, history);
-		double value = more / (LONG - SHORT);
+		double value = 0;
 
+		for (int sign = 1; sign >= -1; sign -= 2)
+			value += sign *
+			    count_instructions(pairs[i].window, sign > 0 ? LONG : SHORT,
+				pairs[i].history, pairs[i].restart);
+		value /= LONG - SHORT;
 		printf("instructions of a pair, %2u in flight, %-15s %14.0f  <= %5.0f  %s\n",
-		    window, history ? "with a history" : "without history", value, pairs[i].goal,
+		    pairs[i].window, pairs[i].name, value, pairs[i].goal,
 		    value <= pairs[i].goal ? "met" : "MISSED");
 	}
 }
