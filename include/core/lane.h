@@ -35,6 +35,13 @@ struct lane { /* read only, but where it says otherwise */
 	size_t backlog;   /* bytes that all queued messages are written as */
 };
 
+/* What its reader has read, in lane->taken; exact once that has gone. */
+static inline uint64_t
+lane_read_to(const struct lane *lane)
+{
+	return lane->taken - lane->unread;
+}
+
 struct lane *lane_new(void);
 void lane_free(struct lane *lane);
 

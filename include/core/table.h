@@ -74,24 +74,27 @@ struct request_name {           /* private: an id or token of a request, in pend
 	struct span text;
 };
 
-struct place {                /* of one rule of --parallel */
+struct parallel {             /* parallel.c: of one rule of --parallel */
 	size_t spare;         /* how many more of its requests may be at the receiver */
 	struct timeline held; /* the others, the oldest first */
 };
 
 /* Whether a further request has to wait. */
 static inline bool
-place_is_taken(const struct place *place)
+parallel_is_full(const struct parallel *rule)
 {
-	return place->spare == 0 || place->held.count > 0;
+	return rule->spare == 0 || rule->held.count > 0;
 }
 
-struct seat {                /* parallel.c: of a request that counts in a place, or was kept */
-	struct place *place; /* NULL: it counts in none */
-	struct alarm wait;   /* in place->held: it waits there, in no lane; or not armed */
-	struct buf held;     /* its message, while it is WAITING; may be empty */
-	uint64_t start;      /* in lane->taken: where that was sent, or before */
-	msec_t waited;       /* how long it was there, once it was sent */
+struct place { /* of a request that has it, or waits for it */
+	struct parallel *rule;
+	struct alarm wait; /* in rule->held: it waits, in no lane; or not armed */
+	msec_t waited;     /* how long it did, once it was sent */
+};
+
+struct copy {             /* pass.c: of a request's message, to be sent later or once more */
+	uint64_t start;   /* in lane->taken: where it was sent, or before */
+	struct span text; /* its bytes stand behind this struct */
 };
 
 /* heartbeat.c: when, and with which value, a requester next hears that its request is waited for */
@@ -133,24 +136,24 @@ struct request {
 	unsigned traits;              /* of the row */
 	unsigned size;                /* private: bytes, with what stands behind it */
 	unsigned char name_count;     /* private */
-	bool withheld;                /* its cancel is still to be sent */
+	bool withheld : 1;            /* its cancel is still to be sent */
 	/* ACP: a newer prompt came, or its session was opened again; turns.c sets it */
-	bool superseded;
-	bool apart;           /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
-	bool needs_no_cancel; /* its receiver was told of a cancel, or never got the request */
-	bool told;            /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent;          /* it overtook others: end is a position in lane->taken */
-	bool unread;          /* a message that may have been its answer was thrown away */
+	bool superseded : 1;
+	bool apart : 1;           /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
+	bool needs_no_cancel : 1; /* its receiver was told of a cancel, or never got the request */
+	bool told : 1;   /* ACP: a session/cancel of its session was sent; turns.c sets it */
+	bool urgent : 1; /* it overtook others: end is a position in lane->taken */
+	bool unread : 1; /* a message that may have been its answer was thrown away */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
-	bool begun, repeats;
+	bool begun : 1, repeats : 1;
 	/*
 	 * the time to heed its cancel is over: a further message about it shows that the server did
 	 * not
 	 */
-	bool overdue;
+	bool overdue : 1;
 	/* set at will: a grace has replaced its deadlines or its cap, see apply_grace */
-	bool graced;
-	/* positions in its lane: of its text, and behind its frame; see pending_place */
+	bool graced : 1;
+	/* positions in its lane: of its text, and behind its frame; see pending_set_position */
 	uint64_t start, end;
 	msec_t received;   /* when it was added: the frame's last byte had arrived */
 	uint64_t heard;    /* how many bytes its receiver had written by then */
@@ -162,7 +165,8 @@ struct request {
 	    heed;    /* in ->heed: the server must have heeded its cancel; see party_note_told */
 	msec_t seen; /* when its receiver last gave a sign of life, on the idle clock */
 	struct beat beat;    /* --heartbeat */
-	struct seat *seat;   /* owned; NULL: it counts in no place, and is not kept */
+	struct place *place; /* owned; NULL: it counts in no rule of --parallel */
+	struct copy *copy;   /* owned, while it is WAITING; or NULL */
 	struct buf progress; /* its latest progress, if that is kept: a message; may be empty */
 	/*
 	 * its message, if a new server must be told of it, see records_keep; of a question: the
@@ -174,7 +178,7 @@ struct request {
 };
 
 _Static_assert(sizeof(struct request) <= 560,
-    "what not all requests have stands behind a pointer, as seat");
+    "what not all requests have stands behind a pointer, as its place");
 
 struct pending {
 	enum side from; /* the requester */
@@ -218,7 +222,7 @@ struct request *pending_add(struct pending *pending, const struct request *like,
  * Sets where the request is in its lane, or REQUEST_UNSENT: the members of the same names, which
  * are 0 after pending_add.
  */
-void pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent);
+void pending_set_position(struct request *request, uint64_t start, uint64_t end, bool urgent);
 
 /* Its deadlines begin to run. An armed alarm in ->hard stays. */
 void pending_begin(struct request *request);
@@ -236,8 +240,8 @@ void pending_extend(struct request *request);
 void pending_arm(struct request *request, msec_t duration);
 
 /*
- * Changes the state and the counts that depend on it. Not to ENDED or QUEUED. Its seat keeps no
- * message, and a tombstone no progress.
+ * Changes the state and the counts that depend on it. Not to ENDED or QUEUED. The request loses its
+ * copy, and a tombstone its progress.
  */
 void pending_move(struct request *request, enum request_state state);
 
@@ -327,20 +331,19 @@ request_is_held(const struct request *request)
 	    request->start >= request->in->lane->stop;
 }
 
-/* It was sent and is kept, and its receiver has gone and had read nothing of it. */
+/* It was sent, there is a copy of it, and its receiver has gone and had read nothing of it. */
 static inline bool
 request_is_untaken(const struct request *request)
 {
-	return request->seat != NULL && request->seat->held.len > 0 &&
-	    request_state(request) == REQUEST_WAITING &&
-	    request->seat->start + request->in->lane->unread >= request->in->lane->taken;
+	return request->copy != NULL && request_state(request) == REQUEST_WAITING &&
+	    request->copy->start >= lane_read_to(request->in->lane);
 }
 
 /* It waits for a place (--parallel). */
 static inline bool
 request_awaits_place(const struct request *request)
 {
-	return request->seat != NULL && alarm_armed(&request->seat->wait);
+	return request->place != NULL && alarm_armed(&request->place->wait);
 }
 
 /* How many requests are WAITING or CANCELLING. */

@@ -785,12 +785,12 @@ TEST(what_is_kept_of_what_was_sent_is_of_bounded_size)
 	session->config.restarts = true;
 	asked = &session->client.pending;
 	say_call(1, 1);
-	ck_assert_uint_gt(asked->newest->seat->held.len, 0);
-	ck_assert_uint_le(asked->newest->seat->held.cap, 1 << 10);
+	ck_assert_uint_gt(asked->newest->copy->text.len, 0);
+	ck_assert_uint_le(asked->newest->copy->text.len, 1 << 10);
 	for (int id = 2; id <= 20; id++)
 		say_call(id, LIMIT_HELD / 8);
 	each_request (request, asked)
-		kept += request->seat != NULL;
+		kept += request->copy != NULL;
 	ck_assert_int_eq(kept, 1 + 6);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 20);
 }

@@ -107,9 +107,9 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(alarm, apart) /* in its timeline, as the other alarms */ \
 	ONE(value, real) ONE(count, number) ONE(begun, number)
 
-#define SEAT(ONE, MANY, STRUCTS) \
-	ONE(place, apart) ONE(wait, apart) ONE(held, buf) ONE(start, apart) \
-	ONE(waited, told)
+#define PLACE(ONE, MANY, STRUCTS) ONE(rule, apart) ONE(wait, apart) ONE(waited, told)
+
+#define COPY(ONE, MANY, STRUCTS) ONE(start, apart) ONE(text, span)
 
 #define REQUEST(ONE, MANY, STRUCTS) \
 	ONE(id, id) ONE(token, id) ONE(wire_id, span) ONE(wire_token, span) \
@@ -131,7 +131,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(idle, apart) ONE(hard, apart) \
 	ONE(heed, apart) \
 	ONE(seen, told) /* and a person's change of a deadline, which no world has */ \
-	ONE(beat, apart) ONE(seat, apart) \
+	ONE(beat, apart) ONE(place, apart) ONE(copy, apart) \
 	ONE(progress, buf) ONE(record, buf) \
 	ONE(older, derived) ONE(newer, derived) \
 	ONE(serial, derived) /* the order */
@@ -164,7 +164,7 @@ put_age(struct digest *digest, msec_t then, msec_t most)
 }
 
 static void
-put_place(struct digest *digest, const struct request *it)
+put_position(struct digest *digest, const struct request *it)
 {
 	const struct lane *lane = digest->session->party[it->from].lane;
 	uint64_t gone = it->urgent ? lane->taken : lane->written;
@@ -211,19 +211,24 @@ put_beat(struct digest *digest, const struct beat *it)
 }
 
 static void
-put_seat(struct digest *digest, const struct seat *it)
+put_place(struct digest *digest, const struct place *it)
 {
-	const struct session *session = digest->session;
-
-	put_number(digest,
-	    it == NULL            ? NEVER :
-		it->place == NULL ? -1 :
-				    it->place - session->places);
+	put_number(digest, it == NULL ? NEVER : it->rule - digest->session->parallel);
 	if (it == NULL)
 		return;
-	put_number(digest, it->start >= session->party[SIDE_CLIENT].lane->taken);
-	WHOLE(seat, SEAT);
-	PUT(SEAT)
+	WHOLE(place, PLACE);
+	PUT(PLACE)
+}
+
+static void
+put_copy(struct digest *digest, const struct copy *it)
+{
+	put_number(digest, it == NULL);
+	if (it == NULL)
+		return;
+	put_number(digest, it->start >= digest->session->party[SIDE_CLIENT].lane->taken);
+	WHOLE(copy, COPY);
+	PUT(COPY)
 }
 
 static void
@@ -234,8 +239,9 @@ put_request(struct digest *digest, const struct request *it)
 	WHOLE(request, REQUEST);
 	PUT(REQUEST)
 	put_beat(digest, &it->beat);
-	put_seat(digest, it->seat);
-	put_place(digest, it);
+	put_place(digest, it->place);
+	put_copy(digest, it->copy);
+	put_position(digest, it);
 	put_names(digest, it);
 	put_task(digest, it);
 	/* else a person's change of a deadline counts from then */
@@ -505,7 +511,7 @@ put_party(struct digest *digest, const struct party *it)
 	STRUCTS(party, party) \
 	ONE(turns, apart) ONE(records, apart) ONE(config, derived) /* the world's */ \
 	ONE(clocks, apart) \
-	ONE(probe, apart) ONE(places, apart) ONE(place_count, number) \
+	ONE(probe, apart) ONE(parallel, apart) ONE(rule_count, number) \
 	ONE(waiting, number)
 /* clang-format on */
 
@@ -571,10 +577,10 @@ put_probe(struct digest *digest, const struct probe *it)
 static void
 put_parallel(struct digest *digest, const struct session *session)
 {
-	for (size_t i = 0; i < session->place_count; i++) {
-		const struct place *it = &session->places[i];
+	for (size_t i = 0; i < session->rule_count; i++) {
+		const struct parallel *it = &session->parallel[i];
 
-		(void)sizeof((struct place){ it->spare, it->held });
+		(void)sizeof((struct parallel){ it->spare, it->held });
 		put_number(digest, it->spare);
 		put_timeline(digest, &it->held, session->clocks.steady);
 	}

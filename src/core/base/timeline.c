@@ -28,12 +28,13 @@ put(struct alarm **heap, struct alarm *alarm, size_t place)
  * than the others, so this goes down to the end first, and then up.
  */
 static void
-sift(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)
+sift(const struct timeline *timeline, struct alarm *alarm, size_t place)
 {
+	struct alarm **heap = timeline->heap;
 	size_t next;
 
-	while ((next = 2 * place + 1) < count) {
-		next += next + 1 < count && is_before(heap[next + 1], heap[next]);
+	while ((next = 2 * place + 1) < timeline->count) {
+		next += next + 1 < timeline->count && is_before(heap[next + 1], heap[next]);
 		put(heap, heap[next], place);
 		place = next;
 	}
@@ -57,8 +58,7 @@ alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_
 		/* NOLINT */
 		timeline->heap = mem_resize(timeline->heap, timeline->room, sizeof(struct alarm *));
 	}
-	sift(timeline->heap, timeline->count + 1, alarm, timeline->count);
-	timeline->count++;
+	sift(timeline, alarm, timeline->count++);
 }
 
 void
@@ -72,7 +72,7 @@ alarm_disarm(struct alarm *alarm)
 	alarm->timeline = NULL;
 	last = timeline->heap[--timeline->count];
 	if (last != alarm)
-		sift(timeline->heap, timeline->count, last, alarm->place);
+		sift(timeline, last, alarm->place);
 }
 
 struct alarm *

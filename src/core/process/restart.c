@@ -6,7 +6,6 @@ void
 restart_free(struct restart *restart)
 {
 	free(restart->times);
-	*restart = (struct restart){ 0 };
 }
 
 msec_t

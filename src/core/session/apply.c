@@ -182,9 +182,9 @@ note_end(struct party *requester, struct request *request, unsigned steps, enum 
 		action.timeout = request_timeout(request);
 		action.origin = request_origin(request);
 		action.detail = reason_of(requester->other, request, why);
-		if (request->seat != NULL)
+		if (request->place != NULL)
 			action.held =
-			    request_awaits_place(request) ? action.elapsed : request->seat->waited;
+			    request_awaits_place(request) ? action.elapsed : request->place->waited;
 		action.outcome = response == NULL ? SPAN_NONE : message_answer(response);
 		action.traceparent = request->traceparent;
 	}

@@ -20,14 +20,13 @@ is_open_stream(const struct request *request)
 
 /* Whether the server has the whole request and may answer it, so that it is waited for. */
 static bool
-is_owed(const struct server *server, const struct request *request)
+is_owed(const struct session *session, const struct request *request)
 {
-	if (server->life == SERVER_RETIRED && is_open_stream(request))
+	if (session->server.life == SERVER_RETIRED && is_open_stream(request))
 		return false;
 	return request_is_awaited(request) && !request_is_untaken(request) &&
-	    request->end <= (request->urgent ?
-				    request->in->lane->taken - request->in->lane->unread :
-				    request->in->lane->written);
+	    request->end <=
+	    (request->urgent ? lane_read_to(request->in->lane) : request->in->lane->written);
 }
 
 /*
@@ -88,7 +87,7 @@ session_ended_on_probe(const struct session *session)
 
 	each_request (request, &session->client.pending)
 		asked |= (request->traits & METHOD_DISCOVERY) &&
-		    request->state == REQUEST_WAITING && is_owed(&session->server, request);
+		    request->state == REQUEST_WAITING && is_owed(session, request);
 	return asked && !session->server.served && !session->server.restarted &&
 	    !session->config.dry_run;
 }
@@ -111,7 +110,7 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 	/* Its streams are sent again (replay.c), and what it never got. */
 	each_request (request, &session->client.pending)
 		if (!last && (is_open_stream(request) || request_is_untaken(request)))
-			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+			pending_set_position(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 	server->status = status;
 	server->signal = signal;
 	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);
@@ -145,7 +144,7 @@ session_server_deaf(struct session *session, bool retired)
 	session->server_party.heard = now;
 	for (request = client->pending.oldest; request != NULL; request = next) {
 		msec_t grace = request_grace(&session->config, request);
-		bool owed = is_owed(&session->server, request);
+		bool owed = is_owed(session, request);
 
 		next = request->newer;
 		if (request->state == REQUEST_WAITING && owed &&
@@ -184,7 +183,7 @@ session_server_owes(const struct session *session)
 		    request_grace(&session->config, NULL)))
 		return true;
 	each_request (request, &session->client.pending)
-		if (is_owed(&session->server, request))
+		if (is_owed(session, request))
 			return true;
 	return false;
 }

@@ -28,7 +28,7 @@ heartbeat_begin(const struct outlet *outlet, struct request *request)
 void
 heartbeat_put_off(struct request *request, const struct message *message)
 {
-	const struct dialect *dialect = message->outlet->handshake->dialect;
+	const struct dialect *dialect = message_dialect(message);
 	const struct progress_form *form = &dialect->progress_form;
 	struct id token = message_id(message, dialect->progress_field);
 	struct span params = scan_bytes(message->scan, SCAN_PARAMS);

@@ -76,7 +76,7 @@ fail(struct session *session, const struct message *message, const struct messag
 {
 	if (!request_is_awaited(message->request))
 		return false;
-	reply_describe(&session->outlet.fault, whole);
+	reply_describe(whole);
 	turns_decide(session, message->request, EVENT_MALFORMED, NULL);
 	return true;
 }
@@ -271,7 +271,7 @@ noise_receive(struct session *session, struct message *message)
 		why = WHY_PARSE_ERROR;
 	} else {
 		fail_elements(session, message);
-		reply_describe(&session->outlet.fault, message);
+		reply_describe(message);
 		message->obstacle = buf_span(&session->outlet.fault);
 		why = reply_refusal(message, fault, more);
 	}
@@ -357,7 +357,7 @@ refuse_oversized(struct message *message)
 	if (message->from == SIDE_SERVER && !named)
 		return;
 	reply_error(message, WHY_OVERSIZED,
-	    named ? message->outlet->handshake->dialect->failure_code : CODE_INVALID_REQUEST,
+	    named ? message_dialect(message)->failure_code : CODE_INVALID_REQUEST,
 	    "oversized-message",
 	    count_bytes(message->outlet, format, message->outlet->config->max_message));
 	if (!named)

@@ -113,8 +113,7 @@ session_places_taken(const struct session *session)
 	size_t taken = 0;
 
 	each_request (request, &session->client.pending)
-		taken += request->seat != NULL && request->seat->place != NULL &&
-		    request->state == REQUEST_ABANDONED;
+		taken += request->place != NULL && request->state == REQUEST_ABANDONED;
 	return taken;
 }
 

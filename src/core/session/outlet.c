@@ -4,8 +4,7 @@
 void
 outlet_count(const struct message *message, enum tally tally, enum why why)
 {
-	const struct method *row =
-	    dialect_method(message->outlet->handshake->dialect, message->method);
+	const struct method *row = dialect_method(message_dialect(message), message->method);
 	char storage[SCAN_VALUE_MAX], shown[NAME_SHOWN];
 	struct span name = scan_string(message->scan, row->name_field, storage, sizeof(storage));
 	struct action action = action_of(VERB_END, message->from, why, NULL);

@@ -23,6 +23,12 @@ struct outlet {
 	struct buf scratch; /* for one message that is being composed; reused for the next one */
 };
 
+static inline const struct dialect *
+message_dialect(const struct message *message)
+{
+	return message->outlet->handshake->dialect;
+}
+
 /* An action about a request or task, which may be NULL. */
 static inline struct action
 action_of(enum verb verb, enum side side, enum why why, const struct request *request)
@@ -82,6 +88,7 @@ static inline void
 outlet_overtake(struct outlet *outlet, enum side from)
 {
 	lane_overtake(outlet->lanes[from], buf_span(&outlet->scratch));
+	buf_free(&outlet->scratch); /* it may be large */
 }
 
 static inline void

@@ -90,8 +90,9 @@ part_of(const struct message *message, uint64_t from, uint64_t to)
 	return span_part(message->text, (size_t)from, (size_t)(to - from));
 }
 
-void
-pass_copy(const struct message *message, struct buf *out)
+/* Appends the bytes that the message passes as, edits made. */
+static void
+append_text(struct buf *out, const struct message *message)
 {
 	const struct edit *edits = edits_of(message);
 	uint64_t at = 0;
@@ -103,6 +104,19 @@ pass_copy(const struct message *message, struct buf *out)
 		at = edits[i].offset + edits[i].len;
 	}
 	buf_append(out, part_of(message, at, message->text.len));
+}
+
+void
+pass_copy(struct message *message)
+{
+	struct buf *text = outlet_scratch(message->outlet);
+	struct copy *copy;
+
+	append_text(text, message);
+	message->request->copy = copy = mem_new(sizeof(*copy) + text->len);
+	copy->start = message->writer->lane->taken;
+	copy->text = span_keep((char *)(copy + 1), text->len, buf_span(text));
+	buf_free(text); /* it may be large */
 }
 
 void
@@ -121,9 +135,8 @@ pass_on(struct message *message, enum why why)
 		 * It goes ahead of the waiting ones: the server may need it to answer the probe or
 		 * the replay.
 		 */
-		pass_copy(message, outlet_scratch(message->outlet));
+		append_text(outlet_scratch(message->outlet), message);
 		outlet_overtake(message->outlet, message->from);
-		buf_free(&message->outlet->scratch); /* it may be large */
 		pass_discard(message);
 	} else {
 		if (message->front)

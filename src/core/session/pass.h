@@ -10,8 +10,11 @@
 /* The message passes to the other side. */
 void pass_on(struct message *message, enum why why);
 
-/* Appends the bytes that the message would pass as, edits made, to out. */
-void pass_copy(const struct message *message, struct buf *out);
+/*
+ * Keeps a copy of the request at hand as it is to be sent, for as long as it is WAITING: it waits
+ * for a place, or the server may go and have read nothing of it.
+ */
+void pass_copy(struct message *message);
 
 /* The message is dropped. */
 void pass_drop(struct message *message, enum why why);

@@ -25,19 +25,18 @@ recovery_open(struct probe *probe)
 }
 
 static bool
-may_ask(const struct party *client)
+may_ask(const struct probe *probe)
 {
-	const struct server *server = client->outlet->server;
+	const struct server *server = probe->server;
 
-	return !client->left && server->life == SERVER_OPEN && !server->shut;
+	return !probe->client->left && server->life == SERVER_OPEN && !server->shut;
 }
 
 bool
 recovery_may_try(const struct probe *probe)
 {
-	return probe->trial == TRIAL_DUE && may_ask(probe->client) &&
-	    probe->server->probe == NULL && party_is_settled(probe->client) &&
-	    pending_outstanding(&probe->client->pending) == 0 &&
+	return probe->trial == TRIAL_DUE && may_ask(probe) && probe->server->probe == NULL &&
+	    party_is_settled(probe->client) && pending_outstanding(&probe->client->pending) == 0 &&
 	    pending_outstanding(&probe->client->other->pending) == 0;
 }
 
@@ -99,14 +98,14 @@ send_probe(struct probe *probe)
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
 	outlet_send(probe->outlet, SIDE_CLIENT, WHY_PROBE_SENT, probe->server->probe,
 	    cause->id.text);
-	pending_place(probe->server->probe, 0, lane_urgent_end(lane), true);
+	pending_set_position(probe->server->probe, 0, lane_urgent_end(lane), true);
 }
 
 void
 recovery_probe(struct probe *probe, const struct request *request)
 {
 	if (probe->outlet->config->kill_stuck == 0 || probe->trial == TRIAL_FAILED ||
-	    (request->traits & METHOD_NO_CANCEL) || !may_ask(probe->client))
+	    (request->traits & METHOD_NO_CANCEL) || !may_ask(probe))
 		return;
 	pending_clear(&probe->cause);
 	pending_add(&probe->cause, request, ID_NONE);
@@ -220,7 +219,7 @@ recovery_ignored(struct probe *probe, const struct request *request)
 {
 	struct action action = action_of(VERB_NOTE, SIDE_SERVER, WHY_CANCEL_IGNORED, request);
 
-	if (!may_ask(probe->client))
+	if (!may_ask(probe))
 		return;
 	action.timeout = probe->outlet->config->kill_ignoring;
 	recovery_condemn(probe,

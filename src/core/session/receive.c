@@ -78,7 +78,7 @@ read_handshake(const struct message *message)
 static void
 refuse_more(struct message *message, const char *text)
 {
-	reply_error(message, WHY_TOO_MANY, message->outlet->handshake->dialect->failure_code,
+	reply_error(message, WHY_TOO_MANY, message_dialect(message)->failure_code,
 	    "too-many-requests", span_of(text));
 	pass_drop(message, WHY_TOO_MANY);
 }
@@ -109,7 +109,7 @@ answer_at_once(struct message *message, unsigned traits)
 static const char *
 why_too_much(const struct message *message)
 {
-	const struct dialect *dialect = message->outlet->handshake->dialect;
+	const struct dialect *dialect = message_dialect(message);
 	const struct pending *pending = &message->writer->pending;
 	size_t open = pending_outstanding(pending);
 
@@ -147,7 +147,7 @@ tell_unread(const struct message *message)
 static void
 read_names(const struct message *message, const struct method *row, struct entry *entry)
 {
-	const struct dialect *dialect = message->outlet->handshake->dialect;
+	const struct dialect *dialect = message_dialect(message);
 	const struct scan *scan = message->scan;
 	struct id first = message_id(message, dialect->token_fields[0]);
 	struct id second = message_id(message, dialect->token_fields[1]);
@@ -181,7 +181,7 @@ read_names(const struct message *message, const struct method *row, struct entry
 static void
 alias(struct message *message, struct entry *entry)
 {
-	const struct dialect *dialect = message->outlet->handshake->dialect;
+	const struct dialect *dialect = message_dialect(message);
 	struct request *request = &entry->request;
 	const struct pending *pending = &message->writer->pending, *tasks = &message->writer->tasks;
 
@@ -223,7 +223,7 @@ restore_id(struct message *message, enum scan_field field)
 static void
 ask_progress(struct message *message, struct entry *entry)
 {
-	const struct dialect *dialect = message->outlet->handshake->dialect;
+	const struct dialect *dialect = message_dialect(message);
 	const struct scan *scan = message->scan;
 	enum scan_field object = dialect->asked_object;
 	const char *format = "\"%s\":%b%s";
@@ -258,12 +258,12 @@ static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
 	struct request *request, *task;
-	struct place *place;
+	struct parallel *rule;
 	struct entry entry;
 
 	read_names(message, row, &entry);
-	place = message->from == SIDE_CLIENT ? parallel_place(session, &entry.request) : NULL;
-	if (place != NULL && place_is_taken(place) && message->writer->pending.held >= LIMIT_HELD) {
+	rule = message->from == SIDE_CLIENT ? parallel_find(session, &entry.request) : NULL;
+	if (rule != NULL && parallel_is_full(rule) && message->writer->pending.held >= LIMIT_HELD) {
 		refuse_more(message, "too many bytes of requests wait (--parallel)");
 		return;
 	}
@@ -280,8 +280,8 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (row->traits & (METHOD_TURN | METHOD_LOAD))
 		turns_renew(message->writer, entry.request.token);
 	request = pending_add(&message->writer->pending, &entry.request, entry.second_token);
-	pending_place(request, message->start, message->next, false);
-	parallel_enter(request, place);
+	pending_set_position(request, message->start, message->next, false);
+	parallel_enter(request, rule);
 	requests_set_deadline(session->config.policy, request, POLICY_IDLE);
 	requests_set_deadline(session->config.policy, request, POLICY_CAP);
 	if (message->from == SIDE_SERVER)
@@ -311,7 +311,10 @@ enter(struct session *session, struct message *message, const struct method *row
 	    session->config.restarts)
 		outlet_note(&session->outlet, message->to, WHY_UNRECORDED, request, SPAN_NONE);
 	message->request = request;
-	parallel_pass(message);
+	if (request_awaits_place(request))
+		parallel_hold(message);
+	else
+		recovery_pass(message);
 }
 
 /*

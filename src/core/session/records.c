@@ -187,7 +187,7 @@ is_replaced(const struct record *record, const struct request *by, struct span s
 static struct span
 session_of(const struct message *message, const struct request *request)
 {
-	if (message->outlet->handshake->dialect->resume == NULL)
+	if (message_dialect(message)->resume == NULL)
 		return SPAN_NONE;
 	if ((request->traits & METHOD_SESSION) && !(request->traits & METHOD_LOAD))
 		return message_value(message, SCAN_RESULT_SESSION_ID);

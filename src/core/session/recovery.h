@@ -64,6 +64,9 @@ void recovery_drop_questions(struct probe *probe);
  */
 void recovery_answered(struct probe *probe, struct message *message, enum why why);
 
+/* Passes the request at hand. With -r, one of the client's is copied, for another server. */
+void recovery_pass(struct message *message);
+
 /*
  * ACP: whether the message is an update of a session that is being opened again, which the client
  * has had already. Whether an agent of version 2 is at work (state_update) is news, and no history.

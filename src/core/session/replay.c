@@ -30,6 +30,18 @@ session_cannot_restart(const struct session *session)
 	    NULL;
 }
 
+void
+recovery_pass(struct message *message)
+{
+	const struct request *request = message->request;
+
+	if (message->outlet->config->restarts && message->from == SIDE_CLIENT &&
+	    !(request->traits & METHOD_UNKEPT) &&
+	    message->text.len * pending_outstanding(request->in) <= LIMIT_HELD)
+		pass_copy(message);
+	pass_on(message, WHY_RELAYED);
+}
+
 /*
  * Sends a message again, ahead of the queue: under the id of this request, or, with NULL,
  * unchanged.
@@ -86,17 +98,17 @@ send_requests(struct party *client)
 
 	each_request (request, &client->pending) {
 		/* or before: it may stand in the queue */
-		if (request->seat != NULL)
-			request->seat->start = lane_urgent_end(client->lane);
+		if (request->copy != NULL)
+			request->copy->start = lane_urgent_end(client->lane);
 		if (request->start != REQUEST_UNSENT || request_awaits_place(request) ||
 		    ((request->traits & METHOD_TURN) &&
 			pending_find(&client->records->lost, request->token, NAME_ID) != NULL))
 			continue;
 		request->repeats = request->begun;
 		send_again(client->outlet,
-		    buf_span(request->seat != NULL ? &request->seat->held : &request->record),
+		    request->copy != NULL ? request->copy->text : buf_span(&request->record),
 		    request);
-		pending_place(request, 0, lane_urgent_end(client->lane), true);
+		pending_set_position(request, 0, lane_urgent_end(client->lane), true);
 	}
 }
 
@@ -371,8 +383,7 @@ recovery_is_history(const struct message *message)
 	struct id id = message_id(message, SCAN_SESSION_ID);
 
 	if (message->from != SIDE_SERVER ||
-	    !span_is(message->method, message->outlet->handshake->dialect->progress) ||
-	    id.text.len == 0)
+	    !span_is(message->method, message_dialect(message)->progress) || id.text.len == 0)
 		return false;
 	if (!dialect_is_of_turn(message->scan))
 		return server_is_replaying(message->outlet->server) &&

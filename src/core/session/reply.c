@@ -321,12 +321,12 @@ reply_to(const struct party *requester, const struct request *request, enum why 
 static void
 answer_message(const struct message *message, struct answer answer, enum tally tally, enum why why)
 {
-	const struct dialect *dialect = message->outlet->handshake->dialect;
-
 	answer.timeout = MSEC_NEVER;
 	/* The failure is canceld's or the server's, and not the request's own. */
-	answer.tool = (dialect_method(dialect, message->method)->traits & METHOD_TOOL) &&
-	    message->outlet->config->tool_errors && answer.code == dialect->failure_code &&
+	answer.tool =
+	    (dialect_method(message_dialect(message), message->method)->traits & METHOD_TOOL) &&
+	    message->outlet->config->tool_errors &&
+	    answer.code == message_dialect(message)->failure_code &&
 	    scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
 	if (answer.id.len > 0)
 		outlet_count(message, tally, why);
@@ -352,15 +352,15 @@ enum why
 reply_gone(const struct message *message)
 {
 	enum why why = message->from == SIDE_CLIENT ? WHY_SERVER_GONE : WHY_UNANSWERABLE;
-	const struct dialect *dialect = message->outlet->handshake->dialect;
 	struct answer answer = { .id = message->id.text,
 		.method = message->method,
-		.code = dialect->failure_code };
+		.code = message_dialect(message)->failure_code };
 
 	buf_clear(&message->outlet->words);
 	explain_gone(message->outlet, &answer, message->from);
 	if (message->from == SIDE_CLIENT)
-		quote(message->outlet, dialect_method(dialect, message->method)->traits);
+		quote(message->outlet,
+		    dialect_method(message_dialect(message), message->method)->traits);
 	answer_message(message, answer, TALLY_LOST, why);
 	return why;
 }
@@ -382,8 +382,9 @@ static const struct {
 };
 
 void
-reply_describe(struct buf *text, const struct message *message)
+reply_describe(const struct message *message)
 {
+	struct buf *text = &message->outlet->fault;
 	const struct scan *scan = message->scan;
 	bool header = message->writer->lane->framing == FRAMING_HEADER;
 
@@ -425,7 +426,7 @@ reply_refusal(const struct message *message, enum scan_fault fault, bool line_go
 	 */
 	bool notice = message->meant == MESSAGE_NOTIFICATION &&
 	    (whole || message->cancel != NULL ||
-		span_is(message->method, message->outlet->handshake->dialect->turn_cancel));
+		span_is(message->method, message_dialect(message)->turn_cancel));
 	enum why why = refusals[fault].why;
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR :
 								  CODE_INVALID_REQUEST };

@@ -24,8 +24,8 @@ enum why reply_gone(const struct message *message);
 void reply_error(const struct message *message, enum why why, int code, const char *cause,
     struct span text);
 
-/* Sets the text to what is wrong with the message, and where. */
-void reply_describe(struct buf *text, const struct message *message);
+/* Sets the outlet's fault to what is wrong with the message, and where. */
+void reply_describe(const struct message *message);
 
 /*
  * Refuses what is no message, because of this fault (SCAN_FINE: it is JSON, but no JSON-RPC

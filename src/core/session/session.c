@@ -18,24 +18,24 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 {
 	struct session *session = mem_new(sizeof(*session));
 
-	session->config = *config;
-	session->journal.act = act;
-	session->journal.user = user;
-	session->clocks =
-	    (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
-	session->handshake.dialect = config->dialect != NULL ? config->dialect : &dialect_mcp;
-	session->handshake.dialect_known = config->dialect != NULL;
-	session->handshake.opened = config->dialect == &dialect_none;
-	session->server.status = session->server.signal = -1;
-	session->handshake.open_by = now + TIME_START;
-	session->probe.took = MSEC_NEVER;
-	session->outlet.journal = &session->journal;
-	session->outlet.handshake = &session->handshake;
-	session->outlet.server = &session->server;
-	session->outlet.config = &session->config;
-	session->probe.client = &session->client;
-	session->probe.server = &session->server;
-	session->probe.outlet = &session->outlet;
+	*session = (struct session){
+		.config = *config,
+		.journal = { .act = act, .user = user },
+		.clocks = { .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER },
+		.handshake = { .dialect = config->dialect != NULL ? config->dialect : &dialect_mcp,
+		    .dialect_known = config->dialect != NULL,
+		    .opened = config->dialect == &dialect_none,
+		    .open_by = now + TIME_START },
+		.server = { .status = -1, .signal = -1 },
+		.outlet = { .journal = &session->journal,
+		    .handshake = &session->handshake,
+		    .server = &session->server,
+		    .config = &session->config },
+		.probe = { .client = &session->client,
+		    .server = &session->server,
+		    .outlet = &session->outlet,
+		    .took = MSEC_NEVER },
+	};
 	pending_init(&session->probe.cause, SIDE_CLIENT, &session->clocks);
 	pending_init(&session->turns, SIDE_CLIENT, &session->clocks);
 	pending_init(&session->records.lost, SIDE_CLIENT, &session->clocks);
@@ -43,16 +43,18 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	each_side (side) {
 		struct party *party = &session->party[side];
 
-		party->side = side;
-		party->other = &session->party[side_other(side)];
-		party->outlet = &session->outlet;
-		party->turns = &session->turns;
-		party->records = &session->records;
-		party->lane = session->outlet.lanes[side] = lane_new();
+		*party = (struct party){
+			.side = side,
+			.lane = session->outlet.lanes[side] = lane_new(),
+			.other = &session->party[side_other(side)],
+			.outlet = &session->outlet,
+			.turns = &session->turns,
+			.records = &session->records,
+			.heard = now,
+		};
 		party->lane->mute = config->dry_run;
 		pending_init(&party->pending, side, &session->clocks);
 		party->pending.lane = party->lane;
-		party->heard = now;
 		pending_init(&party->tasks, side, &session->clocks);
 		pending_init(&party->questions, side, &session->clocks);
 	}

@@ -52,7 +52,7 @@ struct session {
 	struct session_config config;
 	struct clocks clocks;
 	struct probe probe;
-	struct place *places; /* owned, by the number of their rule, as many as had been added */
-	size_t place_count;
+	struct parallel *parallel; /* owned, by the number of the rule, as many as had been added */
+	size_t rule_count;
 	bool waiting; /* deadlines wait until the session is open */
 };

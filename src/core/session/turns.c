@@ -174,8 +174,7 @@ forward(struct message *message, enum why why)
 		pass_on(message, why);
 	} else {
 		compose_json(outlet_scratch(message->outlet), COMPOSE_TURN_CANCEL,
-		    message->outlet->handshake->dialect->turn_cancel,
-		    message_value(message, SCAN_SESSION_ID));
+		    message_dialect(message)->turn_cancel, message_value(message, SCAN_SESSION_ID));
 		pass_take(message, why);
 		outlet_overtake(message->outlet, SIDE_CLIENT);
 	}

@@ -152,7 +152,7 @@ pending_add(struct pending *pending, const struct request *like, struct id secon
 }
 
 void
-pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent)
+pending_set_position(struct request *request, uint64_t start, uint64_t end, bool urgent)
 {
 	request->start = start;
 	request->end = end;
@@ -204,8 +204,8 @@ pending_move(struct request *request, enum request_state state)
 	count_state(request, SIZE_MAX);
 	request->state = state;
 	count_state(request, 1);
-	if (request->seat != NULL)
-		buf_free(&request->seat->held);
+	free(request->copy);
+	request->copy = NULL;
 	if (request_is_awaited(request))
 		return;
 	buf_free(&request->progress);
@@ -220,18 +220,17 @@ pending_move(struct request *request, enum request_state state)
 void
 pending_vacate(struct request *request)
 {
-	struct seat *seat = request->seat;
+	struct place *place = request->place;
 
-	if (seat == NULL)
+	if (place == NULL)
 		return;
 	if (request_awaits_place(request))
-		request->in->held -= seat->held.len;
-	else if (seat->place != NULL)
-		seat->place->spare++;
-	alarm_disarm(&seat->wait);
-	buf_free(&seat->held);
-	free(seat);
-	request->seat = NULL;
+		request->in->held -= request->copy->text.len;
+	else
+		place->rule->spare++;
+	alarm_disarm(&place->wait);
+	free(place);
+	request->place = NULL;
 }
 
 void
@@ -244,6 +243,7 @@ pending_remove(struct request *request)
 	alarm_disarm(&request->beat.alarm);
 	alarm_disarm(&request->heed);
 	pending_vacate(request);
+	free(request->copy);
 	buf_free(&request->progress);
 	buf_free(&request->record);
 	count_state(request, SIZE_MAX);
