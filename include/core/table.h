@@ -155,10 +155,10 @@ struct request {
 	bool graced : 1;
 	/* positions in its lane: of its text, and behind its frame; see pending_set_position */
 	uint64_t start, end;
-	msec_t received;   /* when it was added: the frame's last byte had arrived */
-	uint64_t heard;    /* how many bytes its receiver had written by then */
-	msec_t since;      /* when its deadlines began to run; MSEC_NEVER: they do not yet */
-	struct alarm idle; /* in pending->idle, or not armed */
+	msec_t received;      /* when it was added: the frame's last byte had arrived */
+	uint64_t silent_from; /* how many bytes its receiver had written when it was sent last */
+	msec_t since;         /* when its deadlines began to run; MSEC_NEVER: they do not yet */
+	struct alarm idle;    /* in pending->idle, or not armed */
 	/* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */
 	struct alarm hard;
 	struct alarm

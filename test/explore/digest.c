@@ -126,7 +126,7 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(overdue, number) ONE(graced, number) \
 	ONE(start, apart) ONE(end, apart) \
 	ONE(received, apart) \
-	ONE(heard, told) /* for a hint */ \
+	ONE(silent_from, told) /* for a hint */ \
 	ONE(since, apart) \
 	ONE(idle, apart) ONE(hard, apart) \
 	ONE(heed, apart) \

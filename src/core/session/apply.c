@@ -20,7 +20,7 @@
 static struct span
 hint_for(struct session *session, const struct request *request)
 {
-	bool kill = lane_received_to(session->server_party.lane) == request->heard &&
+	bool kill = lane_received_to(session->server_party.lane) == request->silent_from &&
 	    session->config.kill_stuck == 0 && session_cannot_restart(session) == NULL;
 	bool ask = request->passed == POLICY_IDLE && request->token.text.len == 0 &&
 	    session->handshake.dialect->asked_member != NULL && !session->config.ask_progress;

@@ -92,13 +92,12 @@ parallel_send(struct party *client, struct request *request)
 
 	copy->start = lane_urgent_end(client->lane);
 	lane_overtake(client->lane, copy->text);
-	pending_set_position(request, 0, lane_urgent_end(client->lane), true);
+	party_sent_ahead(client, request);
 	journal_tell(client->outlet->journal, &action);
 	alarm_disarm(&place->wait);
 	request->in->held -= copy->text.len;
 	place->waited = request_age(request);
 	place->rule->spare--;
-	request->heard = lane_received_to(client->other->lane);
 	if (request->since != MSEC_NEVER)
 		pending_start_idle(request);
 }

@@ -106,6 +106,14 @@ party_is_opening(const struct party *client)
  */
 void party_release(struct party *client);
 
+/* The request was just sent, ahead of the requester's queue. */
+static inline void
+party_sent_ahead(const struct party *requester, struct request *request)
+{
+	pending_set_position(request, 0, lane_urgent_end(requester->lane), true);
+	request->silent_from = lane_received_to(requester->other->lane);
+}
+
 /*
  * Remembers that the request's receiver was told of the cancel. With --kill-ignoring the time in
  * which the server must heed it begins.

@@ -98,7 +98,7 @@ send_probe(struct probe *probe)
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to);
 	outlet_send(probe->outlet, SIDE_CLIENT, WHY_PROBE_SENT, probe->server->probe,
 	    cause->id.text);
-	pending_set_position(probe->server->probe, 0, lane_urgent_end(lane), true);
+	party_sent_ahead(probe->client, probe->server->probe);
 }
 
 void

@@ -109,7 +109,6 @@ answer_at_once(struct message *message, unsigned traits)
 static const char *
 why_too_much(const struct message *message)
 {
-	const struct dialect *dialect = message_dialect(message);
 	const struct pending *pending = &message->writer->pending;
 	size_t open = pending_outstanding(pending);
 
@@ -119,9 +118,10 @@ why_too_much(const struct message *message)
 	 * ACP: an event of a session is applied to each of its requests, so their number is
 	 * limited.
 	 */
-	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
-	    pending_count(pending, message_id(message, dialect->token_fields[0]), NAME_TOKEN,
-		LIMIT_SESSION) == LIMIT_SESSION)
+	if (open >= LIMIT_SESSION && message_dialect(message)->turn_cancel != NULL &&
+	    message->from == SIDE_CLIENT &&
+	    pending_count(pending, message_id(message, message_dialect(message)->token_fields[0]),
+		NAME_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
 	if (open >= LIMIT_EQUAL_IDS &&
 	    pending_count(pending, message->id, NAME_ID, LIMIT_EQUAL_IDS) == LIMIT_EQUAL_IDS)
@@ -181,7 +181,6 @@ read_names(const struct message *message, const struct method *row, struct entry
 static void
 alias(struct message *message, struct entry *entry)
 {
-	const struct dialect *dialect = message_dialect(message);
 	struct request *request = &entry->request;
 	const struct pending *pending = &message->writer->pending, *tasks = &message->writer->tasks;
 
@@ -191,13 +190,14 @@ alias(struct message *message, struct entry *entry)
 		    questions_mint(message->writer, id_is_string(request->id), entry->id).text;
 		message_replace(message, SCAN_ID, request->wire_id);
 	}
-	if ((dialect->flags & DIALECT_OWN_TOKENS) && request->token.text.len > 0 &&
+	if ((message_dialect(message)->flags & DIALECT_OWN_TOKENS) && request->token.text.len > 0 &&
 	    (pending_find(pending, request->token, NAME_TOKEN) != NULL ||
 		pending_find(tasks, request->token, NAME_TOKEN) != NULL)) {
 		request->wire_token =
 		    questions_mint(message->writer, id_is_string(request->token), entry->token)
 			.text;
-		message_replace(message, dialect->token_fields[0], request->wire_token);
+		message_replace(message, message_dialect(message)->token_fields[0],
+		    request->wire_token);
 	}
 }
 
@@ -291,7 +291,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	    (task = pending_find(&message->writer->tasks, message_id(message, SCAN_TASK_ID),
 		 NAME_ID)) != NULL)
 		request->task = task->serial;
-	request->heard = lane_received_to(message->reader->lane);
+	request->silent_from = lane_received_to(message->reader->lane);
 	if (message->from == SIDE_CLIENT && !(request->traits & METHOD_START) &&
 	    party_is_opening(message->writer)) {
 		request->since = MSEC_NEVER;

@@ -108,7 +108,7 @@ send_requests(struct party *client)
 		send_again(client->outlet,
 		    request->copy != NULL ? request->copy->text : buf_span(&request->record),
 		    request);
-		pending_set_position(request, 0, lane_urgent_end(client->lane), true);
+		party_sent_ahead(client, request);
 	}
 }
 
