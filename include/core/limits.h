@@ -17,8 +17,9 @@ enum {
 	LIMIT_BEATS_OWN = 64 << 10, /* ... with more of them no --heartbeat is added */
 	LIMIT_MESSAGE = 256 << 20,  /* --max-message */
 	/*
-	 * bytes of requests that --parallel holds: another one is refused; of one that is kept for
-	 * another server, times those outstanding
+	 * bytes of requests that --parallel holds: another one is refused; of one that is copied
+	 * for another server, times those outstanding, so that all n copies are at most this times
+	 * 1 + 1/2 + ... + 1/n
 	 */
 	LIMIT_HELD = 4 << 20,
 	/*
