@@ -108,13 +108,13 @@ struct journal {
 };
 
 /*
- * true: nobody sees this decision, and it was counted; false: the caller must call journal_tell,
+ * true: nobody sees this decision, and it was counted; false: the caller must call journal_report,
  * which counts it.
  */
 bool journal_count_unseen(struct journal *journal, enum why why);
 
 /* Counts the decision and reports it. */
-void journal_tell(struct journal *journal, const struct action *action);
+void journal_report(struct journal *journal, const struct action *action);
 
 /*
  * A VERB_END: counts it, if the request was one of the client's, and reports it. Its word is not

@@ -18,7 +18,7 @@ struct lane { /* read only, but where it says otherwise */
 	/* every byte before it is written or dropped; it passes a message when all of that is */
 	uint64_t written;
 	uint64_t decided;     /* every byte before it is decided */
-	uint64_t taken;       /* bytes that lane_sent has told in all */
+	uint64_t taken;       /* bytes that lane_sent was given, in all */
 	unsigned unread;      /* of these, by its owner: what a reader that has gone had not read */
 	struct buf urgent;    /* messages of lane_overtake that are not written yet */
 	uint64_t stop;        /* see lane_stop_at */

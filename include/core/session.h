@@ -137,7 +137,7 @@ void session_set_time(struct session *session, msec_t now);
 struct lane *session_lane(struct session *session, enum side side);
 
 /* Whether somebody sees decisions of LEVEL_TRAFFIC; else they are counted and not reported. */
-void session_tell_traffic(struct session *session, bool seen);
+void session_report_traffic(struct session *session, bool seen);
 
 /* Decides on the bytes received in the lane of side `from`. */
 void session_hear(struct session *session, enum side from);

@@ -141,9 +141,9 @@ struct request {
 	bool superseded : 1;
 	bool apart : 1;           /* ACP v2: the agent sent it while no turn ran; turns.c sets it */
 	bool needs_no_cancel : 1; /* its receiver was told of a cancel, or never got the request */
-	bool told : 1;   /* ACP: a session/cancel of its session was sent; turns.c sets it */
-	bool urgent : 1; /* it overtook others: end is a position in lane->taken */
-	bool unread : 1; /* a message that may have been its answer was thrown away */
+	bool turn_told : 1;       /* ACP: a session/cancel of its session was sent: turns.c */
+	bool urgent : 1;          /* it overtook others: end is a position in lane->taken */
+	bool unread : 1;          /* a message that may have been its answer was thrown away */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun : 1, repeats : 1;
 	/*

@@ -147,7 +147,7 @@ watch(struct loop *loop)
 	log_watch(loop->log);
 	control_watch(&loop->control);
 	history_watch(&loop->history, loop->now);
-	session_tell_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
+	session_report_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	/* The time that this round took must not be taken for time in which the machine slept. */
 	loop->now = monotonic_now();
 	session_set_time(loop->session, loop->now);

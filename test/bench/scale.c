@@ -44,7 +44,7 @@ open_session(const char *dialect)
 
 	now = 1;
 	session = session_new(&config, ignore, NULL, now);
-	session_tell_traffic(session, false);
+	session_report_traffic(session, false);
 }
 
 static void

@@ -22,7 +22,7 @@ journal_count_unseen(struct journal *journal, enum why why)
 }
 
 void
-journal_tell(struct journal *journal, const struct action *action)
+journal_report(struct journal *journal, const struct action *action)
 {
 	if (journal_count_unseen(journal, action->why))
 		return;

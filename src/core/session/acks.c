@@ -54,7 +54,7 @@ acks_report(const struct outlet *outlet, const struct scan *ack, const char *out
 	action.id = scan_text(ack, SCAN_PARAMS_ID);
 	action.detail = scan_text(ack, SCAN_REASON);
 	action.outcome = span_of(outcome);
-	journal_tell(outlet->journal, &action);
+	journal_report(outlet->journal, &action);
 }
 
 void

@@ -103,7 +103,7 @@ report(struct session *session, const struct party *requester, const struct requ
 		action.hint = hint_for(session, request);
 	if (why == WHY_PROBE_ANSWERED)
 		action.hint = SPAN("--legacy spares the server that ended on it");
-	journal_tell(&session->journal, &action);
+	journal_report(&session->journal, &action);
 }
 
 /*

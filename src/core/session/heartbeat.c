@@ -100,7 +100,7 @@ send(const struct party *client, struct request *request)
 	compose_json(outlet_scratch(outlet), dialect->heartbeat, dialect->progress,
 	    request->token.text, request_age(request) / 1000, buf_span(number));
 	outlet_answer(outlet, SIDE_SERVER); /* behind the server's own, and before its answer */
-	journal_tell(outlet->journal, &action);
+	journal_report(outlet->journal, &action);
 }
 
 void

@@ -40,7 +40,7 @@ note_said(struct outlet *outlet, struct span text)
 
 /* Reports text of the server's as NOISE. text: its first bytes; len: the bytes of all of it. */
 static void
-tell_noise(struct outlet *outlet, struct span text, uint64_t len)
+report_noise(struct outlet *outlet, struct span text, uint64_t len)
 {
 	struct action action = action_of(VERB_DROP, SIDE_CLIENT, WHY_NOISE, NULL);
 
@@ -52,19 +52,19 @@ tell_noise(struct outlet *outlet, struct span text, uint64_t len)
 	action.message = span_head(text, LIMIT_TOLD);
 	if (len > LIMIT_TOLD)
 		action.detail = count_bytes(outlet, "%d bytes", len);
-	journal_tell(outlet->journal, &action);
+	journal_report(outlet->journal, &action);
 }
 
 /* Reports a line of the side's: the part that was thrown away, and `more`. */
 static void
-tell_text(struct party *party, struct span more)
+report_text(struct party *party, struct span more)
 {
 	uint64_t len = party->skipped + more.len;
 
 	if (party->skipped > 0)
 		more = span_head(buf_span(&party->kept), (size_t)len);
 	party->skipped = 0;
-	tell_noise(party->outlet, more, len);
+	report_noise(party->outlet, more, len);
 }
 
 /*
@@ -86,7 +86,7 @@ noise_replace(struct session *session, struct message *message)
 {
 	fail(session, message, message);
 	if (message->from == SIDE_SERVER)
-		tell_noise(&session->outlet, message->text, message->text.len);
+		report_noise(&session->outlet, message->text, message->text.len);
 	pass_discard(message);
 }
 
@@ -204,10 +204,10 @@ receive_line(struct session *session, struct message *line)
 	if (!begun && line->question != NULL && scan_end(line->scan) > 0) {
 		recovery_answered(&session->probe, line, WHY_SWALLOWED);
 	} else if (offset < line->text.len && (offset > 0 || server->frame.text)) {
-		tell_text(server, span_part(line->text, 0, offset));
+		report_text(server, span_part(line->text, 0, offset));
 		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 	} else if (server->ended && line->scan->fault == SCAN_CUT) {
-		tell_text(server, SPAN_NONE);
+		report_text(server, SPAN_NONE);
 		pass_drop(line, WHY_TRUNCATED);
 	} else {
 		/*
@@ -216,7 +216,7 @@ receive_line(struct session *session, struct message *line)
 		 */
 		if (!begun && !server->ended && !fail(session, line, line))
 			fail_elements(session, line);
-		tell_text(server, line->text);
+		report_text(server, line->text);
 		pass_discard(line);
 	}
 }
@@ -437,7 +437,7 @@ begin_skip(struct session *session, struct party *party, bool text)
 		text ? LIMIT_TOLD : LIMIT_HEAD);
 	struct message message;
 
-	tell_text(party, SPAN_NONE);
+	report_text(party, SPAN_NONE);
 	message_read(&message, party, bytes, false);
 	message.next = party->lane->decided;
 	party->answers = party->asks = false;
@@ -474,7 +474,7 @@ end_skip(struct session *session, struct party *party, bool whole)
 	struct buf *fault = &party->outlet->fault;
 
 	if (party->skipping <= SKIP_TEXT && party->side == SIDE_SERVER)
-		tell_text(party, SPAN_NONE);
+		report_text(party, SPAN_NONE);
 	compose_text(fault, "%d bytes in all", (int64_t)party->skipped);
 	if (party->skipping == SKIP_OVERSIZED ||
 	    (party->skipping == SKIP_UNDECIDED && !decide_oversized(session, party, whole)))

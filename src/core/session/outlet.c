@@ -27,7 +27,7 @@ outlet_note(const struct outlet *outlet, enum side side, enum why why,
 	struct action action = action_of(VERB_NOTE, side, why, request);
 
 	action.detail = detail;
-	journal_tell(outlet->journal, &action);
+	journal_report(outlet->journal, &action);
 }
 
 void
@@ -38,7 +38,7 @@ outlet_note_message(enum side side, enum why why, const struct message *message,
 	action.id = message->id.text;
 	action.method = message->method;
 	action.detail = detail;
-	journal_tell(message->outlet->journal, &action);
+	journal_report(message->outlet->journal, &action);
 }
 
 void
@@ -49,5 +49,5 @@ outlet_send(struct outlet *outlet, enum side from, enum why why, const struct re
 
 	outlet_overtake(outlet, from);
 	action.detail = detail;
-	journal_tell(outlet->journal, &action);
+	journal_report(outlet->journal, &action);
 }

@@ -93,7 +93,7 @@ parallel_send(struct party *client, struct request *request)
 	copy->start = lane_urgent_end(client->lane);
 	lane_overtake(client->lane, copy->text);
 	party_sent_ahead(client, request);
-	journal_tell(client->outlet->journal, &action);
+	journal_report(client->outlet->journal, &action);
 	alarm_disarm(&place->wait);
 	request->in->held -= copy->text.len;
 	place->waited = request_age(request);

@@ -12,7 +12,7 @@ report_repair(const struct message *message, const char *format, size_t number)
 }
 
 static void
-report(const struct message *message, enum verb verb, enum why why)
+report_seen(const struct message *message, enum verb verb, enum why why)
 {
 	const struct request *request = message->request;
 	bool in_batch = message->batch != NULL && verb == VERB_DROP;
@@ -49,17 +49,17 @@ report(const struct message *message, enum verb verb, enum why why)
 		action.detail = message_value(message, SCAN_REASON);
 	if (why == WHY_UNKNOWN_CANCEL)
 		action.detail = SPAN("no such request is outstanding");
-	journal_tell(message->outlet->journal, &action);
+	journal_report(message->outlet->journal, &action);
 }
 
 /* Most messages are relayed, and nobody listens to that. */
 static void
-tell(const struct message *message, enum verb verb, enum why why)
+report(const struct message *message, enum verb verb, enum why why)
 {
 	if (why != WHY_RELAYED || message->word != why ||
 	    message->broken_at + message->cleaned > 0 ||
 	    !journal_count_unseen(message->outlet->journal, why))
-		report(message, verb, why);
+		report_seen(message, verb, why);
 }
 
 static const struct edit *
@@ -147,7 +147,7 @@ pass_on(struct message *message, enum why why)
 			message->edits->texts.data, message->bound });
 		drop_edits(message);
 	}
-	tell(message, VERB_SEND, why);
+	report(message, VERB_SEND, why);
 }
 
 void
@@ -161,13 +161,13 @@ pass_discard(struct message *message)
 void
 pass_take(struct message *message, enum why why)
 {
-	tell(message, VERB_SEND, why);
+	report(message, VERB_SEND, why);
 	pass_discard(message);
 }
 
 void
 pass_drop(struct message *message, enum why why)
 {
-	tell(message, VERB_DROP, why);
+	report(message, VERB_DROP, why);
 	pass_discard(message);
 }

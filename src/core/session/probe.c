@@ -71,7 +71,7 @@ recovery_try(struct probe *probe)
 	question->flags |= REQUEST_TRIAL;
 	action = action_of(VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, question);
 	outlet_answer(probe->outlet, SIDE_CLIENT);
-	journal_tell(probe->outlet->journal, &action);
+	journal_report(probe->outlet->journal, &action);
 }
 
 void
@@ -211,7 +211,7 @@ probe_expire(struct probe *probe, struct request *question)
 	action.elapsed = request_age(question);
 	action.timeout = probe->outlet->config->kill_stuck;
 	recovery_condemn(probe, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
-	journal_tell(probe->outlet->journal, &action);
+	journal_report(probe->outlet->journal, &action);
 }
 
 void
@@ -224,7 +224,7 @@ recovery_ignored(struct probe *probe, const struct request *request)
 	action.timeout = probe->outlet->config->kill_ignoring;
 	recovery_condemn(probe,
 	    SPAN("it ignored a cancel (see the option --kill-ignoring of canceld)"));
-	journal_tell(probe->outlet->journal, &action);
+	journal_report(probe->outlet->journal, &action);
 }
 
 void
@@ -260,7 +260,7 @@ probe_expire_trial(struct probe *probe, struct request *question)
 		pending_arm(question, action.timeout);
 		return;
 	}
-	journal_tell(probe->outlet->journal, &action);
+	journal_report(probe->outlet->journal, &action);
 	probe->trial = TRIAL_FAILED;
 	stop_probing(probe);
 }

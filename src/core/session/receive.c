@@ -137,7 +137,7 @@ struct entry { /* a new request, and where its names are stored that do not stan
 };
 
 static void
-tell_unread(const struct message *message)
+report_unread(const struct message *message)
 {
 	if (message->outlet->handshake->unread &&
 	    message->outlet->journal->counts[WHY_UNREAD] == 0) /* once */
@@ -167,7 +167,7 @@ read_names(const struct message *message, const struct method *row, struct entry
 		request->meta.len = json_copy_members(handshake_look_at(message, SCAN_REQUEST_META),
 		    SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
-	tell_unread(message);
+	report_unread(message);
 	if (dialect->task_cancel != NULL && scan_type(scan, SCAN_TASK) == VALUE_OBJECT)
 		request->flags |= REQUEST_TASK;
 	if (message->from == SIDE_SERVER && handshake_asks_person(message->outlet->handshake, row))
@@ -441,7 +441,7 @@ learn(const struct message *message, struct request *request)
 	else if (request->traits & METHOD_TOOLS)
 		policy_hear_tools(message->outlet->config->policy,
 		    scan_bytes(message->scan, SCAN_RESULT));
-	tell_unread(message);
+	report_unread(message);
 	if (request_is_awaited(request)) /* else the client was told that it failed */
 		records_grant(message, request);
 }

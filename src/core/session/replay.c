@@ -60,7 +60,7 @@ send_again(struct outlet *outlet, struct span text, const struct request *reques
 	compose_json(outlet_scratch(outlet), "%b%b%b", span_part(text, 0, (size_t)id->offset),
 	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
 	outlet_overtake(outlet, SIDE_CLIENT);
-	journal_tell(outlet->journal, &action);
+	journal_report(outlet->journal, &action);
 }
 
 /*
@@ -132,7 +132,7 @@ send_list_changes(struct outlet *outlet)
 		compose_json(outlet_scratch(outlet), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}",
 		    notification);
 		outlet_answer(outlet, SIDE_SERVER);
-		journal_tell(outlet->journal, &action);
+		journal_report(outlet->journal, &action);
 	}
 }
 

@@ -134,7 +134,7 @@ requests_settle(struct session *session)
 		if (!settled || !request->withheld)
 			continue;
 		request->withheld = false;
-		if (!request->told && cancel_send(client, request))
+		if (!request->turn_told && cancel_send(client, request))
 			turns_end(session, request->token, client->leaving);
 	}
 	if (settled)

@@ -367,7 +367,7 @@ session_lane(struct session *session, enum side side)
 }
 
 void
-session_tell_traffic(struct session *session, bool seen)
+session_report_traffic(struct session *session, bool seen)
 {
 	session->journal.traffic_unseen = !seen;
 }
@@ -409,7 +409,7 @@ leave_out(struct journal *journal, msec_t passed, msec_t delay)
 	struct action action = action_of(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 	action.elapsed = earlier(passed, 2 * delay);
-	journal_tell(journal, &action);
+	journal_report(journal, &action);
 	return action.elapsed;
 }
 

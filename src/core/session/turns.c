@@ -29,7 +29,7 @@ turns_end(struct session *session, struct id session_id, bool by_client)
 	for (turn = NULL; (turn = party_next_turn(&session->client, session_id, turn)) != NULL;) {
 		bool reached = request_state(turn) != REQUEST_QUEUED;
 
-		turn->told |= reached;
+		turn->turn_told |= reached;
 		if (reached && outlet_may_write(&session->outlet, SIDE_SERVER) &&
 		    !session->config.no_cancel)
 			party_note_told(&session->client, turn);
@@ -73,7 +73,7 @@ turns_decide(struct session *session, struct request *request, enum decide_event
 	    scan_has(message->scan, SCAN_RESULT) && !scan_has(message->scan, SCAN_STOP_REASON);
 
 	if (begun)
-		run(&session->turns, request->token, request->told);
+		run(&session->turns, request->token, request->turn_told);
 	if (apply(session, request, event, message))
 		turns_end(session, request->token, session->client.leaving);
 	if (begun)
@@ -148,7 +148,7 @@ cancel_all(struct session *session, struct message *message, enum why *moot)
 		enum request_state state = request_state(turn);
 
 		next = party_next_turn(&session->client, session_id, turn);
-		message->urgent |= state != REQUEST_QUEUED && !turn->told;
+		message->urgent |= state != REQUEST_QUEUED && !turn->turn_told;
 		if (state == REQUEST_CANCELLING)
 			*moot = WHY_REPEATED_CANCEL;
 		else if (state == REQUEST_QUEUED && *moot == WHY_RELAYED)
@@ -238,7 +238,7 @@ turns_lost(struct party *client, bool last)
 			"\"error\",\"error\":{\"code\":%d,\"message\":\"canceld: the turn was lost with the agent\"}}}}",
 		    (int64_t)outlet->handshake->dialect->failure_code);
 		outlet_answer(outlet, SIDE_SERVER);
-		journal_tell(outlet->journal, &action);
+		journal_report(outlet->journal, &action);
 	}
 	pending_clear(client->turns);
 }
@@ -255,7 +255,7 @@ turns_left(struct session *session)
 		if (turn->state == REQUEST_WAITING && cancel_turns(client, NULL, turn->id))
 			turns_end(session, turn->id, true);
 	each_request (turn, &client->pending)
-		if (request_is_turn(turn) && !turn->told && !turn->withheld &&
+		if (request_is_turn(turn) && !turn->turn_told && !turn->withheld &&
 		    cancel_turns(client, NULL, turn->token))
 			turns_end(session, turn->token, true);
 }
