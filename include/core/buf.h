@@ -181,6 +181,9 @@ struct buf {         /* zeroed: empty */
 
 void buf_free(struct buf *buf);
 
+/* The type of a buf that is freed at the end of its block. */
+#define BUF_AUTO struct buf __attribute__((cleanup(buf_free)))
+
 /*
  * Room for at least want more bytes behind the last one; may move the bytes (spans of this buf
  * die).

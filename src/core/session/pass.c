@@ -3,12 +3,11 @@
 static void
 report_repair(const struct message *message, const char *format, size_t number)
 {
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 
 	compose_text(&text, format, (int64_t)number);
 	outlet_note(message->outlet, message->to, WHY_TEXT_REPAIRED, message->request,
 	    buf_span(&text));
-	buf_free(&text);
 }
 
 static void

@@ -34,7 +34,7 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 	json_t *request;
 
 	show_each (request, requests) {
-		json_t *row = target_with(target, request);
+		json_auto_t *row = target_with(target, request);
 		struct buf line = { 0 };
 
 		json_object_set_new(row, "cancelled", json_boolean(!show_has(row, "why")));
@@ -44,7 +44,6 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 			view_outcome(&line, row);
 			show_line(&line);
 		}
-		json_decref(row);
 	}
 }
 

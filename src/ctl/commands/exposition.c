@@ -116,7 +116,7 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 		family->label };
 	bool mcp = family->traits & MCP;
 	char letter = (char)('a' + (family - families));
-	struct buf text = { 0 }, safe = { 0 };
+	BUF_AUTO text = { 0 }, safe = { 0 };
 
 	if (mcp) {
 		keys[1] = "mcp_method_name";
@@ -137,8 +137,6 @@ add_sample(json_t *samples, const struct family *family, const struct span value
 	compose_text(&text, mcp ? ",network_transport=\"pipe\"" : "");
 	buf_append(&text, span_at("}", 2));
 	add(samples, buf_span(&text).ptr, value);
-	buf_free(&text);
-	buf_free(&safe);
 }
 
 /*
@@ -168,7 +166,7 @@ add_member(json_t *samples, const struct family *family, struct span values[LABE
 static void
 read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2])
 {
-	struct buf key = { 0 };
+	BUF_AUTO key = { 0 };
 
 	pair[0] = show_string(entry, "method");
 	pair[1] = show_string(entry, "name");
@@ -178,7 +176,6 @@ read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2
 	compose_text(&key, "%b:%b", pair[0], pair[1]);
 	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&key)))
 		pair[0] = pair[1] = SPAN("other");
-	buf_free(&key);
 }
 
 static json_t *
@@ -239,7 +236,8 @@ write_family(const struct family *family, json_t *samples, struct buf *text)
 void
 exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
 {
-	json_t *samples = exposition->samples, *sums = json_object(), *value;
+	json_t *samples = exposition->samples, *value;
+	json_auto_t *sums = json_object();
 	const char *key;
 	void *next;
 
@@ -257,5 +255,4 @@ exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
 		add_all(sums, value, true);
 	for (int i = 0; i < FAMILIES; i++)
 		write_family(&families[i], sums, text);
-	json_decref(sums);
 }

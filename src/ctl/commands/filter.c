@@ -157,14 +157,13 @@ filter_add(struct filter *filter, const char *word)
 static bool
 is_equal(const struct condition *condition, json_t *value)
 {
-	json_t *text = show_dump(value);
+	json_auto_t *text = show_dump(value);
 	const char *list = condition->value;
 	char pattern[FILTER_VALUE_MAX];
 	bool fits = value == NULL && list[0] == '\0';
 
 	while (value != NULL && next_pattern(condition->key, &list, pattern))
 		fits |= policy_fits(pattern, show_text(text));
-	json_decref(text);
 	return fits;
 }
 

@@ -14,7 +14,7 @@ static json_t *
 list_requests(struct targets *targets, const char *which, int *status)
 {
 	const struct target *target;
-	json_t *rows = json_array(), *request, *fault, *told;
+	json_t *rows = json_array(), *request, *fault;
 	long long more = 0, taken = 0;
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
@@ -22,10 +22,10 @@ list_requests(struct targets *targets, const char *which, int *status)
 		show_each (request, json_object_get(target->about, "requests"))
 			json_array_append_new(rows, target_with(target, request));
 		show_each (fault, json_object_get(target->about, "config")) {
-			told = json_sprintf("configuration file %s: %s",
+			json_auto_t *told = json_sprintf("configuration file %s: %s",
 			    show_string(target->about, "file").ptr, json_string_value(fault));
+
 			target_say(target, CTL_NO, json_string_value(told));
-			json_decref(told);
 		}
 		show_each (fault, json_object_get(target->about, "doubted"))
 			target_say(target, CTL_NO, json_string_value(fault));

@@ -52,9 +52,9 @@ static void
 look(struct exposition *exposition, bool tells, struct buf *text)
 {
 	struct targets targets = { .method = "stats" };
-	json_t *stats = json_object();
+	json_auto_t *stats = json_object();
 	const struct target *target;
-	struct buf key = { 0 };
+	BUF_AUTO key = { 0 };
 
 	targets_find(&targets, TARGETS_LOOK);
 	targets_each (target, &targets) {
@@ -67,8 +67,6 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 			target_tell(target);
 	}
 	exposition_write(exposition, stats, text);
-	json_decref(stats);
-	buf_free(&key);
 	targets_free(&targets);
 }
 

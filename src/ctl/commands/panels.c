@@ -68,11 +68,10 @@ put_line(struct screen *screen, const char *style, const char *lead, struct span
 static void
 put_cut(struct screen *screen, const char *style, struct span line)
 {
-	struct buf cut = { 0 };
+	BUF_AUTO cut = { 0 };
 
 	table_cut(&cut, line, screen->width, 0);
 	put_line(screen, style, "  ", buf_span(&cut));
-	buf_free(&cut);
 }
 
 static void
@@ -82,7 +81,7 @@ put_totals(const struct top *top, struct screen *screen)
 		"places_taken" };
 	int64_t sums[4] = { 0 }, silent = 0;
 	const struct target *target;
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 
 	targets_each (target, &top->targets) {
 		silent += target->about == NULL;
@@ -97,7 +96,6 @@ put_totals(const struct top *top, struct screen *screen)
 		compose_text(&text, ", %d given up, and still counted by --parallel", sums[3]);
 	put_cut(screen, "", buf_span(&text));
 	put_line(screen, "", "", SPAN_NONE);
-	buf_free(&text);
 }
 
 /* At most so many lines of the text, behind those that are skipped. */
@@ -126,8 +124,8 @@ put_table(const struct top *top, struct screen *screen)
 	       left = first < open ? open - first : 0;
 	size_t shown = left < space ? left : space;
 	int64_t below = (int64_t)(left - shown) + top->more;
-	json_t *visible = json_array();
-	struct buf rows = { 0 }, line = { 0 };
+	json_auto_t *visible = json_array();
+	BUF_AUTO rows = { 0 }, line = { 0 };
 
 	for (size_t i = first; i < first + space; i++)
 		json_array_append(visible, json_array_get(top->rows, i));
@@ -147,9 +145,6 @@ put_table(const struct top *top, struct screen *screen)
 		put_cut(screen, "", buf_span(&line));
 	put_lines(screen, buf_span(&rows), 1 + shown, screen->height - 1 - screen->used,
 	    top->marked - first - shown, COLOUR_DIM);
-	json_decref(visible);
-	buf_free(&rows);
-	buf_free(&line);
 }
 
 /* All about the marked request. */
@@ -170,7 +165,7 @@ static void
 put_page(struct top *top, struct screen *screen)
 {
 	size_t room = screen->height - 1, above;
-	struct buf text = { 0 }, lines = { 0 };
+	BUF_AUTO text = { 0 }, lines = { 0 };
 
 	if (top->page == PAGE_KEYS)
 		compose_text(&text, "%s", keys);
@@ -183,8 +178,6 @@ put_page(struct top *top, struct screen *screen)
 	above = above > room ? above - room : 0;
 	top->below = top->below < above ? top->below : above;
 	put_lines(screen, buf_span(&lines), above - top->below, room, SIZE_MAX, "");
-	buf_free(&text);
-	buf_free(&lines);
 }
 
 /* How many calls came in each slot of the last minute, as bars; NULL: none is known yet. */
@@ -194,8 +187,7 @@ bars_of(const json_t *counts)
 	static const char *const bars[] = { ".", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585",
 		"\u2586", "\u2587", "\u2588" };
 	json_int_t most = 1, calls;
-	struct buf text = { 0 };
-	json_t *shown;
+	BUF_AUTO text = { 0 };
 
 	for (int round = 0; round < 2; round++)
 		for (size_t i = 1; i < json_array_size(counts); i++) {
@@ -207,9 +199,7 @@ bars_of(const json_t *counts)
 			else if (calls > most)
 				most = calls;
 		}
-	shown = json_stringn(buf_span(&text).ptr, text.len);
-	buf_free(&text);
-	return shown;
+	return json_stringn(buf_span(&text).ptr, text.len);
 }
 
 /* The servers; those that there is no room for are told. */
@@ -217,8 +207,8 @@ static void
 put_servers(const struct top *top, struct screen *screen)
 {
 	size_t room = screen->height / PANEL_SHARE - 1, count = top->targets.count;
-	json_t *rows = targets_rows(&top->targets);
-	struct buf text = { 0 };
+	json_auto_t *rows = targets_rows(&top->targets);
+	BUF_AUTO text = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		json_object_set_new(json_array_get(rows, i), "minute",
@@ -231,8 +221,6 @@ put_servers(const struct top *top, struct screen *screen)
 	if (count > room)
 		put_cut(screen, "", buf_span(&text));
 	put_line(screen, "", "", SPAN_NONE);
-	buf_free(&text);
-	json_decref(rows);
 }
 
 /*
@@ -242,7 +230,7 @@ static void
 put_details(const struct top *top, struct screen *screen)
 {
 	size_t count = json_array_size(top->log), first = count > LOG_LINES ? count - LOG_LINES : 0;
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 	struct span rest;
 
 	append_marked(top, &text);
@@ -254,7 +242,6 @@ put_details(const struct top *top, struct screen *screen)
 		view_decision(&text, json_array_get(top->log, i), false);
 		put_cut(screen, COLOUR_DIM, span_until(buf_span(&text), "\n"));
 	}
-	buf_free(&text);
 }
 
 bool
@@ -285,7 +272,7 @@ put_panels(const struct top *top, struct screen *screen)
 static void
 put_footer(const struct top *top, struct screen *screen)
 {
-	struct buf text = { 0 }, line = { 0 }, cut = { 0 };
+	BUF_AUTO text = { 0 }, line = { 0 }, cut = { 0 };
 
 	while (screen->used + 1 < screen->height)
 		put_line(screen, "", "", SPAN_NONE);
@@ -305,9 +292,6 @@ put_footer(const struct top *top, struct screen *screen)
 	table_cut(&cut, buf_span(&line), screen->width,
 	    top->asked != NULL ? 2 * screen->width / 3 : 0);
 	put_line(screen, top->notice.len > 0 ? COLOUR_BOLD : "", "  ", buf_span(&cut));
-	buf_free(&text);
-	buf_free(&line);
-	buf_free(&cut);
 }
 
 void

@@ -167,7 +167,7 @@ static void
 note_calls(struct top *top, msec_t now)
 {
 	const struct target *target;
-	json_t *former = top->calls;
+	json_auto_t *former = top->calls;
 
 	top->calls = json_object();
 	targets_each (target, &top->targets) {
@@ -188,7 +188,6 @@ note_calls(struct top *top, msec_t now)
 			json_array_remove(counts, 0);
 		json_array_set(counts, json_array_size(counts) - 1, count);
 	}
-	json_decref(former);
 }
 
 /* Shows what is known by now of the answer to a ping. */
@@ -356,7 +355,7 @@ append_rule(struct buf *rule, const json_t *request)
 static void
 set_asked(struct top *top)
 {
-	struct buf rule = { 0 };
+	BUF_AUTO rule = { 0 };
 
 	append_rule(&rule, top->asked);
 	compose_text(&rule, "=%b", buf_span(&top->typed));
@@ -364,7 +363,6 @@ set_asked(struct top *top)
 	    json_pack("{s:s, s:b, s:o}", "option", "timeout", "now", true, "rule",
 		printable_json(buf_span(&rule))),
 	    "the deadline is set");
-	buf_free(&rule);
 }
 
 /* Begins a question to the person. request: what it is about; NULL for the filter. */

@@ -166,7 +166,7 @@ read_arguments(char *const *words)
 static void
 put_text(FILE *out, struct span text)
 {
-	struct buf shown = { 0 };
+	BUF_AUTO shown = { 0 };
 
 	if (isatty(fileno(out)))
 		show_lines(&shown, text, "");
@@ -175,7 +175,6 @@ put_text(FILE *out, struct span text)
 	if (text.len == 0 || text.ptr[text.len - 1] != '\n')
 		compose_text(&shown, "\n");
 	fwrite(shown.data, 1, shown.len, out);
-	buf_free(&shown);
 }
 
 /* Writes the texts of a result, and everything else in it as JSON. */
@@ -216,7 +215,7 @@ put_tool(const json_t *tool)
 	json_t *parameters = json_object_get(json_object_get(tool, "inputSchema"), "properties"),
 	       *schema;
 	struct span about = span_until(show_string(tool, "description"), "\r\n");
-	struct buf line = { 0 };
+	BUF_AUTO line = { 0 };
 	const char *name;
 
 	compose_text(&line, "%b", show_string(tool, "name"));
@@ -230,7 +229,6 @@ put_tool(const json_t *tool)
 	compose_text(&line, "    %b", about);
 	if (about.len > 0)
 		show_line(&line);
-	buf_free(&line);
 }
 
 static void

@@ -286,12 +286,11 @@ read_some(struct visit *visit, enum visit_end end)
 	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
 		struct span body = { buf_span(in).ptr + frame->body,
 			(size_t)(frame->end - frame->body) };
-		json_t *value = show_parse(body, false);
+		json_auto_t *value = show_parse(body, false);
 
 		visit->unreadable |= value == NULL && end == VISIT_FROM && answers(body);
 		if (json_is_object(value))
 			(end == VISIT_LOG ? hear_event : hear_message)(visit, value);
-		json_decref(value);
 		buf_consume(in, (size_t)frame->next);
 		frame_advance(frame, frame->next);
 	}
@@ -409,7 +408,7 @@ tell_wait(struct visit *visit)
 	       news = waited / 1000 + (open ? asked->progress : 0);
 	msec_t left = visit->until - visit->began - waited;
 	bool limited = left < VISIT_FOREVER / 2;
-	struct buf line = { 0 }, shown = { 0 };
+	BUF_AUTO line = { 0 }, shown = { 0 };
 
 	if (news <= visit->told || (!visit->terminal && (visit->told > 0 || !limited)))
 		return;
@@ -424,8 +423,6 @@ tell_wait(struct visit *visit)
 	buf_clear(&line);
 	table_cut(&line, buf_span(&shown), term_told_width, 0);
 	fprintf(stderr, "%.*s%s", (int)line.len, line.data, visit->terminal ? "" : "\n");
-	buf_free(&line);
-	buf_free(&shown);
 }
 
 int

@@ -12,7 +12,7 @@ enum { OPTIONS_MOST = 12, NO_LETTER = 256 /* and its number: an option without a
 int
 ctl_tell(int status, const char *format, ...)
 {
-	struct buf line = { 0 };
+	BUF_AUTO line = { 0 };
 	char words[20 << 10];
 	va_list values;
 
@@ -23,7 +23,6 @@ ctl_tell(int status, const char *format, ...)
 	printable_append(&line, span_of(words), "");
 	compose_text(&line, "\n");
 	fwrite(line.data, 1, line.len, stderr);
-	buf_free(&line);
 	return status;
 }
 

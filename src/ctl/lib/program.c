@@ -32,11 +32,9 @@ is_in(const char *directory, size_t len, char path[PROGRAM_SIZE], struct stat *s
 {
 	bool fits =
 	    snprintf(path, PROGRAM_SIZE, "%.*s/canceld", (int)len, directory) < PROGRAM_SIZE;
-	json_t *text = json_string(path);
-	bool valid = text != NULL;
+	json_auto_t *text = json_string(path);
 
-	json_decref(text);
-	return fits && valid && path[0] == '/' && stat(path, status) == 0 &&
+	return fits && text != NULL && path[0] == '/' && stat(path, status) == 0 &&
 	    S_ISREG(status->st_mode) && access(path, X_OK) == 0;
 }
 

@@ -26,7 +26,7 @@ json_t *
 show_parse(struct span text, bool exact)
 {
 	json_t *value = json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	struct buf whole = { 0 }, out = { 0 };
+	BUF_AUTO whole = { 0 }, out = { 0 };
 	bool quoted = false;
 	size_t len;
 
@@ -46,10 +46,7 @@ show_parse(struct span text, bool exact)
 		len += quoted && *rest.ptr == '\\' && rest.len > 1;
 		buf_append(&out, span_head(rest, len));
 	}
-	value = json_loadb(out.data, out.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	buf_free(&whole);
-	buf_free(&out);
-	return value;
+	return json_loadb(out.data, out.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 }
 
 struct span

@@ -156,7 +156,7 @@ static void
 write_texts(struct table *table, size_t line)
 {
 	const struct column *columns = table->columns;
-	struct buf text = { 0 }, shown = { 0 };
+	BUF_AUTO text = { 0 }, shown = { 0 };
 
 	each_column (i, table) {
 		buf_clear(&text);
@@ -169,8 +169,6 @@ write_texts(struct table *table, size_t line)
 		buf_keep(&table->texts[line * table->width + i], buf_span(&shown));
 		widen(table, line, i);
 	}
-	buf_free(&text);
-	buf_free(&shown);
 }
 
 /* Hides each COLUMN_ANY in which no row has a text. */
@@ -205,19 +203,15 @@ cut_text(const struct table *table, size_t column, struct buf *out, struct span 
 static size_t
 count_kinds(const struct table *table, size_t column, size_t cells)
 {
-	json_t *kinds = json_object();
-	struct buf text = { 0 };
-	size_t count;
+	json_auto_t *kinds = json_object();
+	BUF_AUTO text = { 0 };
 
 	for (size_t line = 1; line < table->lines; line++) {
 		buf_clear(&text);
 		cut_text(table, column, &text, text_at(table, line, column), cells);
 		json_object_setn_new(kinds, buf_span(&text).ptr, text.len, json_true());
 	}
-	count = json_object_size(kinds);
-	buf_free(&text);
-	json_decref(kinds);
-	return count;
+	return json_object_size(kinds);
 }
 
 /*
@@ -363,7 +357,7 @@ write_line(const struct table *table, size_t line, size_t cells, struct buf *out
 {
 	/* in cells: where the next column begins; how far the line is written */
 	size_t at = 0, filled = 0;
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 
 	for (size_t i = 0; i < table->width && at < cells; i++) {
 		bool right = table->columns[i].kind == COLUMN_RIGHT;
@@ -384,7 +378,6 @@ write_line(const struct table *table, size_t line, size_t cells, struct buf *out
 		at += width + GAP;
 	}
 	compose_text(out, "\n");
-	buf_free(&text);
 }
 
 void

@@ -252,8 +252,8 @@ static const struct column page[] = {
 void
 view_page(struct buf *lines, json_t *request, json_t *about)
 {
-	json_t *row = json_object();
-	struct buf text = { 0 };
+	json_auto_t *row = json_object();
+	BUF_AUTO text = { 0 };
 
 	json_object_update(row, about);
 	json_object_update(row, request);
@@ -267,8 +267,6 @@ view_page(struct buf *lines, json_t *request, json_t *about)
 		printable_append(lines, buf_span(&text), "");
 		compose_text(lines, "\n");
 	}
-	buf_free(&text);
-	json_decref(row);
 }
 
 struct span
@@ -337,7 +335,7 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 		[LEVEL_TRAFFIC] = COLOUR_DIM,
 		[LEVEL_TRAFFIC + 1] = COLOUR_YELLOW };
 	enum why_level level = level_of(why);
-	struct buf rest = { 0 };
+	BUF_AUTO rest = { 0 };
 	const char *key;
 	json_t *value;
 
@@ -354,5 +352,4 @@ view_decision(struct buf *line, json_t *decision, bool coloured)
 	}
 	printable_append(line, buf_span(&rest), "");
 	compose_text(line, "\n");
-	buf_free(&rest);
 }

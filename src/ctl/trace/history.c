@@ -436,7 +436,7 @@ static void
 append_session(struct choice *choice, const json_t *session)
 {
 	const json_t *about = running(choice, session), *rows = json_object_get(session, "rows");
-	struct buf line = { 0 }, shown = { 0 };
+	BUF_AUTO line = { 0 }, shown = { 0 };
 
 	trace_count(choice->tools, session);
 	if (json_array_size(rows) > 0 ||
@@ -454,8 +454,6 @@ append_session(struct choice *choice, const json_t *session)
 	}
 	if (json_array_size(rows) > 0)
 		table_write(calls_columns, rows, choice->cells, &choice->out);
-	buf_free(&line);
-	buf_free(&shown);
 }
 
 /*

@@ -39,7 +39,7 @@ static const char head[] =
 static void
 put(struct page *page, struct span text)
 {
-	struct buf plain = { 0 };
+	BUF_AUTO plain = { 0 };
 
 	printable_append(&plain, span_head(text, TEXT_MOST), "");
 	for (size_t i = 0; i < plain.len; i++)
@@ -48,7 +48,6 @@ put(struct page *page, struct span text)
 		else
 			buf_append(&page->out, span_at(&plain.data[i], 1));
 	compose_text(&page->out, text.len > TEXT_MOST ? "..." : "");
-	buf_free(&plain);
 }
 
 static void

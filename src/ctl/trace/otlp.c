@@ -126,13 +126,12 @@ flush(struct export *export)
 	json_t *resource =
 	    json_pack("{s:O*, s:O}", "service.name", json_object_get(export->session, "server"),
 		"process.pid", json_object_get(export->session, "pid"));
-	json_t *file = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:O}]}]}", "resourceSpans",
+	json_auto_t *file = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:O}]}]}", "resourceSpans",
 	    "resource", "attributes", attributes_of(resource), "scopeSpans", "scope", "name",
 	    "canceld", "version", CANCELD_VERSION, "spans", export->spans);
 	if (json_array_size(export->spans) > 0)
 		show_json(file);
 	json_array_clear(export->spans);
-	json_decref(file);
 }
 
 /*

@@ -97,12 +97,10 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 static char *
 key_of(const json_t *line, const char *from)
 {
-	json_t *key = json_pack("[s, O, O]", from, json_object_get(line, "id"),
+	json_auto_t *key = json_pack("[s, O, O]", from, json_object_get(line, "id"),
 	    json_object_get(line, "method"));
-	char *text = json_dumps(key, 0);
 
-	json_decref(key);
-	return text;
+	return json_dumps(key, 0);
 }
 
 static json_t *
@@ -131,7 +129,7 @@ add_call(json_t *session, const json_t *line, const char *from)
 	struct span method = show_string(line, "method"), name = show_string(line, "name");
 	msec_t start = start_of(line);
 	char *key = key_of(line, from);
-	struct buf title = { 0 };
+	BUF_AUTO title = { 0 };
 	json_t *call;
 
 	/* A title is to be shared by many requests, so it has no URI. */
@@ -143,7 +141,6 @@ add_call(json_t *session, const json_t *line, const char *from)
 	json_array_append_new(json_object_get(session, "calls"), call);
 	widen(session, start);
 	json_object_set(json_object_get(session, "known"), key, call);
-	buf_free(&title);
 	free(key);
 	return call;
 }
@@ -210,7 +207,7 @@ call_of(json_t *session, const json_t *line)
 static void
 read_message(const struct trace *trace, json_t *session, json_t *call, const json_t *line)
 {
-	json_t *message = show_parse(show_string(line, "payload"), false);
+	json_auto_t *message = show_parse(show_string(line, "payload"), false);
 	json_t *params = json_object_get(message, "params"),
 	       *meta = json_object_get(params, "_meta");
 	json_t *result = json_object_get(message, "result");
@@ -227,7 +224,6 @@ read_message(const struct trace *trace, json_t *session, json_t *call, const jso
 		json_object_set(call, "response", json_object_get(line, "payload"));
 	else if (trace->payload && !show_has(call, "request"))
 		json_object_set(call, "request", json_object_get(line, "payload"));
-	json_decref(message);
 }
 
 /*

@@ -9,13 +9,12 @@
 static json_t *
 tool_of(json_t *tools, const json_t *session, const json_t *call)
 {
-	json_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"),
-		   json_object_get(call, "method"), json_object_get(call, "name")),
-	       *tool;
+	json_auto_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"),
+	    json_object_get(call, "method"), json_object_get(call, "name"));
 	const char *name = show_string(call, "name").ptr;
 	char *text = json_dumps(key, 0);
+	json_t *tool = json_object_get(tools, text);
 
-	tool = json_object_get(tools, text);
 	if (tool == NULL) {
 		tool = json_pack("{s:o, s:i, s:i, s:i, s:[]}", "title",
 		    json_sprintf(*name != '\0' ? "%s %s" : "%s", show_string(call, "method").ptr,
@@ -25,7 +24,6 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 		show_take(tool, call, "method name");
 		json_object_set_new(tools, text, tool);
 	}
-	json_decref(key);
 	free(text);
 	return tool;
 }
@@ -37,14 +35,14 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 static void
 count_others(json_t *tools, const json_t *session, json_int_t count)
 {
-	json_t *none = json_pack("{s:s}", "method", "other"), *tool;
+	json_auto_t *none = json_pack("{s:s}", "method", "other");
+	json_t *tool;
 
 	if (count > 0) {
 		tool = tool_of(tools, session, none);
 		show_add(tool, "count", count);
 		show_add(tool, "failed", count);
 	}
-	json_decref(none);
 }
 
 void

@@ -84,7 +84,7 @@ insert_words(const struct doc *doc, const struct entry *entry, struct span words
 	bool made = array == NULL, same = array == entry->command;
 	const struct doc_node *next = made || same ? NULL : array->first;
 	const char *at = made || same ? first->end : next != NULL ? next->start : array->start + 1;
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 
 	if (made)
 		append_member(&text, doc, entry);
@@ -95,7 +95,6 @@ insert_words(const struct doc *doc, const struct entry *entry, struct span words
 			       "%b, %b",
 	    words, span_between(first->start, first->end));
 	add(edits, at, at, buf_span(&text));
-	buf_free(&text);
 }
 
 /* Appends a word, quoted, to a list. */
@@ -115,7 +114,7 @@ wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld
     char *const *options, struct edits *edits)
 {
 	const struct doc_node *marker = entry->marker, *dashes = entry->dashes;
-	struct buf words = { 0 };
+	BUF_AUTO words = { 0 };
 
 	if (marker != NULL && has_comment(marker->end, marker->next, dashes))
 		return comment;
@@ -133,7 +132,6 @@ wrap_words(const struct doc *doc, const struct entry *entry, const char *canceld
 		add(edits, marker->start, dashes->end, buf_span(&words));
 	else
 		insert_words(doc, entry, buf_span(&words), edits);
-	buf_free(&words);
 	return NULL;
 }
 

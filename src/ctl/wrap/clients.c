@@ -256,7 +256,7 @@ find_file(struct client_files *files, const struct client *client, struct span f
 {
 	size_t len = strcspn(file.ptr, "/");
 	const char *places = NULL, *base;
-	struct buf pattern = { 0 };
+	BUF_AUTO pattern = { 0 };
 	struct span place;
 	glob_t found;
 
@@ -281,7 +281,6 @@ find_file(struct client_files *files, const struct client *client, struct span f
 			globfree(&found);
 		}
 	}
-	buf_free(&pattern);
 }
 
 void

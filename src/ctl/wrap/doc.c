@@ -93,10 +93,9 @@ doc_copy(struct span bytes)
 void
 doc_quote(struct buf *out, struct span text)
 {
-	json_t *string = json_stringn(text.ptr, text.len);
+	json_auto_t *string = json_stringn(text.ptr, text.len);
 
 	buf_append(out, string != NULL ? show_value(string) : text);
-	json_decref(string);
 }
 
 /* Sets the fault, with the line of a place. */

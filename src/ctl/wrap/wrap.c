@@ -41,7 +41,7 @@ worsen(struct task *task, int status)
 static void __attribute__((format(printf, 3, 4)))
 say_within(const struct task *task, size_t cells, const char *format, ...)
 {
-	struct buf shown = { 0 }, line = { 0 };
+	BUF_AUTO shown = { 0 }, line = { 0 };
 	va_list values;
 	char *words;
 
@@ -55,8 +55,6 @@ say_within(const struct task *task, size_t cells, const char *format, ...)
 		free(words);
 	}
 	va_end(values);
-	buf_free(&shown);
-	buf_free(&line);
 }
 
 #define say(task, ...) say_within(task, SIZE_MAX, __VA_ARGS__)
@@ -76,7 +74,7 @@ static void
 put_object(const struct task *task, const struct doc_node *server, const char *key,
     const char *word, const char *why, json_t *more)
 {
-	json_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client",
+	json_auto_t *object = json_pack("{s:s, s:o, s:o*, s:o*, s:s, s:o*}", "client",
 	    task->file->client->id, "file", json_of(span_of(task->file->path)), "group",
 	    server != NULL ? json_of(client_group(server)) : NULL, "server",
 	    server != NULL ? printable_json(server->key.name) : NULL, key, word, "why",
@@ -86,7 +84,6 @@ put_object(const struct task *task, const struct doc_node *server, const char *k
 	if (task->json)
 		show_json(object);
 	json_decref(more);
-	json_decref(object);
 }
 
 /* The path of the canceld before a server, if nothing is there any more; else NULL. */
@@ -117,7 +114,7 @@ list_server(struct task *task, const struct doc_node *server)
 	const char *what = wrapped ? "its canceld is gone" : "its program is gone";
 	char *title = client_title(server),
 	     *command = entry.why == NULL ? entry_text(&entry, entry.program) : NULL;
-	struct buf options = { 0 };
+	BUF_AUTO options = { 0 };
 
 	task->plain |= entry.state == ENTRY_PLAIN;
 	if (wrapped)
@@ -131,7 +128,6 @@ list_server(struct task *task, const struct doc_node *server)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
 	free(title);
 	free(command);
-	buf_free(&options);
 }
 
 static void
@@ -259,7 +255,7 @@ static void
 put_words(const struct task *task)
 {
 	const char *servers = task->file->client->servers;
-	struct buf words = { 0 };
+	BUF_AUTO words = { 0 };
 
 	compose_text(&words,
 	    task->change.languages || (servers != NULL && servers[0] == '\0') ?
@@ -272,7 +268,6 @@ put_words(const struct task *task)
 	say(task, "  put this there by hand, with the server's own COMMAND and ARGUMENTS:");
 	say(task, "    command \"%s\", args [%.*s\"--\", COMMAND, ARGUMENTS...]", task->canceld,
 	    (int)words.len, buf_span(&words).ptr);
-	buf_free(&words);
 }
 
 /* real: its path without symbolic links. */
@@ -319,7 +314,7 @@ do_file(struct task *task)
 	const struct client_file *file = task->file;
 	struct outcomes outcomes = { 0 };
 	struct replace contents;
-	struct buf after = { 0 };
+	BUF_AUTO after = { 0 };
 
 	task->change.client = file->client;
 	say(task, "%s: %s", file->client->name, file->path);
@@ -335,7 +330,6 @@ do_file(struct task *task)
 		change_file(task, &contents, &outcomes, buf_span(&after));
 	}
 	outcomes_free(&outcomes);
-	buf_free(&after);
 	replace_free(&contents);
 }
 

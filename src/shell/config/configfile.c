@@ -223,15 +223,12 @@ fits_command(const char *pattern, char *const command[])
 {
 	const char *slash = strrchr(command[0], '/');
 	size_t bare = slash != NULL ? (size_t)(slash + 1 - command[0]) : 0;
-	struct buf line = { 0 };
-	bool fits;
+	BUF_AUTO line = { 0 };
 
 	for (size_t i = 0; command[i] != NULL; i++)
 		compose_text(&line, i > 0 ? " %s" : "%s", command[i]);
-	fits = policy_fits(pattern, buf_span(&line)) ||
+	return policy_fits(pattern, buf_span(&line)) ||
 	    policy_fits(pattern, span_from(buf_span(&line), bare));
-	buf_free(&line);
-	return fits;
 }
 
 /*

@@ -191,7 +191,7 @@ tell_origin(const struct setting *it)
 						   options->config;
 	const char *equals = rule->text != NULL ? "=..." : strrchr(it->value, '=');
 	char shown[NAME_SHOWN];
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 	const char *told;
 	json_t *origin;
 
@@ -214,7 +214,6 @@ tell_origin(const struct setting *it)
 		json_object_set(options->origins, told, origin);
 	policy_name(policy, json_string_value(json_object_get(options->origins, told)));
 	json_decref(origin);
-	buf_free(&text);
 }
 
 /*
@@ -273,7 +272,7 @@ set_answers(const struct setting *it)
 {
 	const char *value = value_of(it);
 	json_t *json = json_loads(value, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	struct buf line = { 0 };
+	BUF_AUTO line = { 0 };
 	bool fine;
 
 	compose_text(&line, "%s", value + strspn(value, " \t\r\n"));
@@ -282,7 +281,6 @@ set_answers(const struct setting *it)
 			line.data[i] = ' ';
 	fine = add_rule(it, json != NULL, 0, buf_span(&line));
 	json_decref(json);
-	buf_free(&line);
 	return fine;
 }
 
@@ -567,7 +565,7 @@ int
 options_refuse(struct options *options, const char *format, ...)
 {
 	char text[sizeof(options->fault) / 4]; /* printable, each byte becomes at most four */
-	struct buf shown = { 0 };
+	BUF_AUTO shown = { 0 };
 	va_list values;
 
 	va_start(values, format);
@@ -575,7 +573,6 @@ options_refuse(struct options *options, const char *format, ...)
 	va_end(values);
 	printable_append(&shown, span_of(text), "");
 	snprintf(options->fault, sizeof(options->fault), "%.*s", (int)shown.len, shown.data);
-	buf_free(&shown);
 	fprintf(stderr, "canceld: %s\n", options->fault);
 	options->log = (struct log_config){ .level = LEVEL_ERROR, .tail = true };
 	return STATUS_FAILED;

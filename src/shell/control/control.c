@@ -131,7 +131,7 @@ choose(const struct session *session, const struct order *order, json_t *chosen)
 static void
 choose_written(const struct session *session, struct order *order, const char *id, json_t *chosen)
 {
-	struct buf string = { 0 };
+	BUF_AUTO string = { 0 };
 
 	compose_json(&string, "\"%s\"", id);
 	order->id = span_of(id);
@@ -139,7 +139,6 @@ choose_written(const struct session *session, struct order *order, const char *i
 	order->id = buf_span(&string);
 	if (json_array_size(chosen) == 0)
 		choose(session, order, chosen);
-	buf_free(&string);
 }
 
 /*
@@ -276,7 +275,7 @@ static void
 on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 {
 	struct control *control = user;
-	struct buf line = { 0 };
+	BUF_AUTO line = { 0 };
 
 	each_peer (peer, control) {
 		if ((int)why_level(why) > peer->level)
@@ -294,7 +293,6 @@ on_event(void *user, enum why why, const struct log_field *fields, size_t count)
 		}
 		buf_append(&peer->out, buf_span(&line));
 	}
-	buf_free(&line);
 }
 
 /* Tells the log up to which level the connections want events. */

@@ -5,13 +5,10 @@
 static json_t *
 shown(struct span text)
 {
-	struct buf head = { 0 };
-	json_t *string;
+	BUF_AUTO head = { 0 };
 
 	compose_text(&head, text.len > VIEWS_NAME ? "%b..." : "%b", span_head(text, VIEWS_NAME));
-	string = printable_json(buf_span(&head));
-	buf_free(&head);
-	return string;
+	return printable_json(buf_span(&head));
 }
 
 static json_t *
@@ -188,28 +185,26 @@ static json_t *
 view_command(char *const command[])
 {
 	json_t *array = json_array();
-	struct buf word = { 0 };
+	BUF_AUTO word = { 0 };
 
 	for (size_t i = 0; command[i] != NULL; i++) {
 		buf_clear(&word);
 		command_append_word(&word, command, i);
 		json_array_append_new(array, shown(buf_span(&word)));
 	}
-	buf_free(&word);
 	return array;
 }
 
 json_t *
 views_meant(const struct control *control, const struct policy_rule *rule)
 {
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 	json_t *meant = NULL;
 
 	if (policy_meant(&control->options->policy, rule, session_view(control->session).dialect,
 		&text) &&
 	    text.len > 0)
 		meant = printable_json(buf_span(&text));
-	buf_free(&text);
 	return meant;
 }
 

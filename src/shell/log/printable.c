@@ -82,13 +82,10 @@ printable_append_json(struct buf *text, struct span bytes, bool inside)
 json_t *
 printable_json(struct span bytes)
 {
-	struct buf text = { 0 };
-	json_t *string;
+	BUF_AUTO text = { 0 };
 
 	compose_json(&text, "\"");
 	printable_append_json(&text, bytes, true);
 	compose_json(&text, "\"");
-	string = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	buf_free(&text);
-	return string;
+	return json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 }

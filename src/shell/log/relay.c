@@ -85,14 +85,13 @@ relay_round(struct relay *relay)
 void
 relay_say(struct relay *relay, struct span line)
 {
-	struct buf text = { 0 };
+	BUF_AUTO text = { 0 };
 
 	log_end_line(relay->out);
 	compose_text(&text, "canceld: ");
 	printable_append(&text, line, "");
 	compose_text(&text, "\n");
 	enqueue(relay, buf_span(&text));
-	buf_free(&text);
 	log_write(relay->out);
 }
 

@@ -86,7 +86,7 @@ report_action(struct log *log, const struct action *action)
 void
 report_rules(struct log *log, enum why why, struct policy *policy, const struct dialect *dialect)
 {
-	struct buf meant = { 0 };
+	BUF_AUTO meant = { 0 };
 
 	policy->tools_new = false;
 	each_rule (rule, policy) {
@@ -104,7 +104,6 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 			    log_text("meant", buf_span(&meant)));
 		rule->doubted |= doubted;
 	}
-	buf_free(&meant);
 }
 
 void

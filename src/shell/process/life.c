@@ -201,7 +201,7 @@ report_failure(struct life *life)
 {
 	const char *program = life->options->command[0];
 	const size_t verb = strlen("cannot ");
-	struct buf words = { 0 };
+	BUF_AUTO words = { 0 };
 	struct span whole;
 	size_t doing;
 
@@ -220,7 +220,6 @@ report_failure(struct life *life)
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, whole);
 	(life->server->life == SERVER_AWAY ? session_quote : session_refuse)(life->session, whole);
-	buf_free(&words);
 }
 
 /* What becomes of a session that is not over. */
@@ -305,7 +304,7 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 {
 	struct life *life = context;
 	bool killed = signal == SIGKILL;
-	struct buf container = { 0 };
+	BUF_AUTO container = { 0 };
 	const char *hint = signal & SWEEP_APART ? "--sweep group spares what has left the server" :
 	    killed                              ? "--kill-after gives it more time" :
 	    life->supervisor.ours && !life->supervisor.signalled ?
@@ -328,13 +327,12 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 		    log_string("reason",
 			"the end of its command line does not end it, and SIGTERM did not end it either"),
 		    log_text("hint", buf_span(&container)));
-	buf_free(&container);
 }
 
 static void
 report_start(struct life *life)
 {
-	struct buf command = { 0 };
+	BUF_AUTO command = { 0 };
 	bool again = life->server->life == SERVER_AWAY;
 
 	command_append(&command, life->options->command);
@@ -344,7 +342,6 @@ report_start(struct life *life)
 		!again && isatty(STDIN_FILENO) ?
 		    "waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
 		    NULL));
-	buf_free(&command);
 	if (again)
 		session_server_back(life->session);
 }
