@@ -541,6 +541,12 @@ static const struct {
 	    0, "canceld -t tools/call:sleep=1s -- ...\ncanceld -t tools/call:sleep=1s -- ...\n" },
 	{ D "--timeout 1s -- $DEMO_SERVER --mute tools/list | tail -n 1", 0,
 	    "canceld -t tools/list=1s -- ...\n" },
+	/* It answers, so that no deadline would help. */
+	{ D SHELL_SERVER(":",
+	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
+	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) answer \"\\\"result\\\":{}\";;") " >text; "
+													   "grep 'has no list' text; grep -c '^canceld -' text",
+	    1, "            tools/list: the result has no list\n0\n" },
 	{ D "--start 2s -- $DEMO_SERVER --mute server/discover | tail -n 1", 0,
 	    "canceld --legacy -- ...\n" },
 	{ D "-j --start 2s -- $DEMO_SERVER --mute server/discover", 1,

@@ -26,6 +26,7 @@ struct run {
 	bool exits;   /* ... and it most likely does so after each answer */
 	bool alone;   /* one of two calls at once failed */
 	bool goes_on; /* the cancelled call: the option -K makes up for that */
+	bool mute;    /* it does not answer tools/list */
 };
 
 #define UNTESTED(run, check, ...) \
@@ -125,9 +126,10 @@ check_tools(struct run *run, const struct asked *opening)
 		cut |= (size_t)snprintf(shown + len, sizeof(shown) - len, "%s%s", i > 0 ? ", " : "",
 			   visit_text(tool, "name")) >= sizeof(shown) - len;
 	}
+	run->mute = declared != NULL && asked->answer == NULL;
 	if (declared == NULL)
 		UNTESTED(run, CHECK_TOOLS, "it declares none");
-	else if (asked->answer == NULL)
+	else if (run->mute)
 		NO(run, CHECK_TOOLS, "tools/list was not answered within %lld ms",
 		    visit_took(asked));
 	else if (!json_is_array(json_object_get(asked->result, "tools")))
@@ -631,14 +633,13 @@ advise(struct run *run)
 	int64_t seconds = (run->what->timeout + 999) / 1000;
 	bool stuck = findings[CHECK_BUSY].verdict == VERDICT_NO ||
 	    findings[CHECK_ALIVE].verdict == VERDICT_NO;
-	bool mute = findings[CHECK_TOOLS].verdict == VERDICT_NO;
 	bool hangs = findings[CHECK_CALL].verdict == VERDICT_NO && run->called == MSEC_NEVER;
 
-	if (stuck || hangs || mute)
+	if (stuck || hangs || run->mute)
 		append_answers(run->report->asks, options);
 	if (findings[CHECK_DISCOVER].verdict == VERDICT_NO)
 		compose_text(options, " --legacy");
-	if (mute)
+	if (run->mute)
 		compose_text(options, " -t tools/list=%ds", seconds);
 	if (hangs)
 		append_deadline(run, seconds, options);

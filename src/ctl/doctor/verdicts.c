@@ -33,7 +33,8 @@ static const struct row {
 	    "canceld --legacy answers server/discover without the server", NULL },
 	[CHECK_TOOLS] = { "tools", "lists its tools",
 	    { "MCP, Tools: clients send tools/list to a server that declares tools", NULL, NULL },
-	    "canceld -t tools/list=DURATION answers with an error in its place", NULL },
+	    "canceld passes what the server says; where it says nothing, -t tools/list=DURATION answers with an error in its place",
+	    NULL },
 	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline; -r starts a server again that has died, and "
 	    "-r1000/1m one that exits after each answer",
