@@ -27,11 +27,13 @@ struct target {
 	int fd;        /* its connection, non-blocking; -1: there is none */
 	struct buf in; /* read, and not taken yet */
 	json_t *about; /* its answer to what all are asked, owned; NULL: it has not answered */
-	bool answered; /* it has answered, if only with an error */
-	bool gone;     /* it has ended */
-	bool meant;    /* targets_keep keeps it, though its name is not known now */
-	bool unasked;  /* there was no descriptor or memory for its connection; see fault */
-	int status;    /* the exit status of the last request, if it failed */
+	/* while it is watched: its decisions on how its server ended since the last start */
+	json_t *ends;
+	bool answered;        /* it has answered, if only with an error */
+	bool gone;            /* it has ended */
+	bool meant;           /* targets_keep keeps it, though its name is not known now */
+	bool unasked;         /* there was no descriptor or memory for its connection; see fault */
+	int status;           /* the exit status of the last request, if it failed */
 	char fault[16 << 10]; /* and why */
 };
 

@@ -151,9 +151,9 @@ void configfile_report(struct options *options, struct log *log);
 
 /*
  * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now
- * on, a new level of the log counts at once. Returns
- * {"changed":[..],"at_next_start":[..],"refused":[..],"unfit":[..],"file":..}: the keys whose
- * values differ from those in force, the faults, the sections that do not fit, and the file's path;
- * the caller owns it. NULL: the whole file is refused, as its only fault tells.
+ * on, a new level of the log counts at once. Returns an object, which the caller owns: of the keys
+ * whose values differ from those in force "changed" and "at_next_start", of the faults "refused",
+ * of the sections those that do not fit, "unfit", and the one that counts, "section", and the
+ * path, "file". NULL: the whole file is refused, as its only fault tells.
  */
 json_t *configfile_reload(struct options *options, struct log *log);

@@ -544,8 +544,7 @@ static const struct {
 	/* It answers, so that no deadline would help. */
 	{ D SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
-	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) answer \"\\\"result\\\":{}\";;") " >text; "
-													   "grep 'has no list' text; grep -c '^canceld -' text",
+	      "\\\"capabilities\\\":{\\\"tools\\\":{}}}\";; *tools/list*) answer \"\\\"result\\\":{}\";;") " >text; grep 'has no list' text; grep -c '^canceld -' text",
 	    1, "            tools/list: the result has no list\n0\n" },
 	{ D "--start 2s -- $DEMO_SERVER --mute server/discover | tail -n 1", 0,
 	    "canceld --legacy -- ...\n" },

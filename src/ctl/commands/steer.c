@@ -5,6 +5,7 @@
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"
+#include "ctl/trace.h"
 #include "shell/options.h"
 #include "shell/words.h"
 
@@ -41,7 +42,8 @@ steer_tell_ping(struct buf *line, const json_t *server)
 static bool
 restart_is_over(const json_t *server)
 {
-	return !show_is(server, "state", "restarting");
+	/* When it is gone for good, its canceld ends: that tells more. */
+	return !show_is(server, "state", "restarting gone");
 }
 
 static int
@@ -160,6 +162,7 @@ struct steering {
 	bool json, list; /* list: `set` without a rule, `log` without a level */
 	bool all, unset, force;
 	size_t answers, asked;
+	json_t *params; /* of the order */
 	json_t *rules;
 	json_t *unfit;  /* by section: the canceld whose servers it does not fit */
 	json_t *faults; /* by text: the canceld that answered with it */
@@ -219,29 +222,52 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 		status = note_fault(steering, target, CTL_NO, json_string_value(text));
 	show_each (text, json_object_get(result, "doubted"))
 		note_fault(steering, target, CTL_YES, json_string_value(text));
-	show_each (text, json_object_get(result, "unfit"))
+	/* Where only one is asked, and has its section, the others are those of other servers. */
+	show_each (text,
+	    steering->all || !show_has(result, "section") ? json_object_get(result, "unfit") : NULL)
 		note(steering->unfit, json_string_value(text), target);
 	return status;
 }
 
+/* Adds to the fault how the server ended, as its canceld has told since its last start. */
+static void
+explain_end(struct target *target)
+{
+	json_t *end;
+
+	show_each (end, target->ends) {
+		json_auto_t *reason = trace_reason(end);
+		size_t len = strlen(target->fault);
+
+		snprintf(target->fault + len, sizeof(target->fault) - len, ": %s",
+		    show_text(reason).ptr);
+	}
+}
+
 /*
- * Waits until the order is carried out. Returns the server as `list` then has it, which the caller
- * owns. NULL: canceld did not answer; see its fault.
+ * Gives the order, and waits until it is carried out. Returns the server as `list` then has it,
+ * which the caller owns. NULL: canceld refused, or did not answer; see its fault.
  */
 static json_t *
 await(const struct steering *steering, struct target *target)
 {
-	for (;; poll(NULL, 0, PAUSE)) {
-		json_t *about = target_call(target, "list", NULL);
-		json_t *server = json_incref(json_object_get(about, "server"));
+	json_auto_t *begun =
+	    target_call(target, steering->order->name, json_incref(steering->params));
+	json_t *server = NULL;
 
-		json_decref(about);
-		if (server == NULL && steering->force && target->gone)
-			return json_pack("{s:s}", "state", "gone"); /* and the session with it */
+	for (; begun != NULL; poll(NULL, 0, PAUSE)) {
+		json_auto_t *about = target_call(target, "list", NULL);
+
+		server = json_incref(json_object_get(about, "server"));
 		if (server == NULL || steering->order->is_over(server))
-			return server;
+			break;
 		json_decref(server);
 	}
+	if (server == NULL && steering->force && target->gone)
+		return json_pack("{s:s}", "state", "gone"); /* and the session with it */
+	if (server == NULL)
+		explain_end(target);
+	return server;
 }
 
 /*
@@ -290,8 +316,8 @@ take_lists(struct steering *steering, const struct target *target, const json_t 
 static int
 show(const struct steering *steering, const struct target *target, json_t *result)
 {
-	json_t *whole = target_with(target, result);
-	struct buf line = { 0 };
+	json_auto_t *whole = target_with(target, result);
+	BUF_AUTO line = { 0 };
 	int status = CTL_YES;
 
 	compose_text(&line, steering->unset ? "%s: taken back" : "%s: ", target_name(target));
@@ -301,8 +327,6 @@ show(const struct steering *steering, const struct target *target, json_t *resul
 		show_json(whole);
 	else if (!steering->json && !steering->list)
 		show_line(&line);
-	buf_free(&line);
-	json_decref(whole);
 	return steering->force ? CTL_YES : status; /* it has ended, which was asked */
 }
 
@@ -310,20 +334,17 @@ static int
 report(void *user, struct target *target, json_t *result)
 {
 	struct steering *steering = user;
-	json_t *said = json_incref(result);
+	json_auto_t *said = result != NULL && steering->order->is_over != NULL ?
+	    await(steering, target) :
+	    json_incref(result);
 	int status, file;
 
 	steering->asked++;
-	if (said != NULL && steering->order->is_over != NULL) {
-		json_decref(said);
-		said = await(steering, target);
-	}
 	if (said == NULL)
 		return note_fault(steering, target, target->status, target->fault);
 	file = note_file(steering, target, said);
 	take_lists(steering, target, said);
 	status = show(steering, target, said);
-	json_decref(said);
 	return file > status ? file : status;
 }
 
@@ -352,6 +373,7 @@ end(struct steering *steering)
 	if (sections.len > 0)
 		ctl_no("no server that was asked fits these sections: %.*s", (int)sections.len,
 		    sections.data);
+	json_decref(steering->params);
 	json_decref(steering->rules);
 	json_decref(steering->unfit);
 	json_decref(steering->faults);
@@ -389,8 +411,8 @@ ctl_steer(int argc, char *argv[])
 		.rules = json_array(),
 		.unfit = json_object(),
 		.faults = json_object() };
-	bool now = false, cap = false, bare, sets;
-	json_auto_t *params = NULL;
+	bool now = false, cap = false, bare, sets, waits;
+	json_auto_t *watched = json_pack("{s:s}", "level", "notice");
 	int status;
 
 	while (strcmp(argv[0], steering.order->name) != 0)
@@ -412,15 +434,19 @@ ctl_steer(int argc, char *argv[])
 	    steering.order->words - steering.all - (bare && (steering.unset || steering.list)))
 		return ctl_usage("%s; see cancelctl %s --help", steering.order->wants, argv[0]);
 	if (steering.list || steering.order->words == 1)
-		params = steering.force ? json_pack("{s:b}", "force", true) : json_object();
+		steering.params =
+		    steering.force ? json_pack("{s:b}", "force", true) : json_object();
 	else if (sets)
-		params = json_pack("{s:s, s:b, s:b, s:o}", "option", cap ? "max-time" : "timeout",
-		    "now", now, "unset", steering.unset, "rule",
+		steering.params = json_pack("{s:s, s:b, s:b, s:o}", "option",
+		    cap ? "max-time" : "timeout", "now", now, "unset", steering.unset, "rule",
 		    rule_of(bare ? "" : argv[argc - 1], steering.unset));
 	else
-		params = json_pack("{s:o}", "level", printable_json(span_of(argv[argc - 1])));
-	status =
-	    targets_ask(steering.all ? NULL : argv[optind], argv[0], params, report, &steering);
+		steering.params =
+		    json_pack("{s:o}", "level", printable_json(span_of(argv[argc - 1])));
+	/* What becomes of a server is heard from before the order on. */
+	waits = steering.order->is_over != NULL;
+	status = targets_ask(steering.all ? NULL : argv[optind], waits ? "watch" : argv[0],
+	    waits ? watched : steering.params, report, &steering);
 	end(&steering);
 	return status;
 }

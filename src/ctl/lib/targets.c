@@ -102,10 +102,10 @@ fail(struct target *target, int status, const char *why)
 bool
 target_ask(struct target *target, const char *method, json_t *params, msec_t end)
 {
-	json_t *message = json_pack("{s:s, s:i, s:s, s:o*}", "jsonrpc", "2.0", "id", 1, "method",
-	    method, "params", params);
+	json_auto_t *message = json_pack("{s:s, s:i, s:s, s:o*}", "jsonrpc", "2.0", "id", 1,
+	    "method", method, "params", params);
 	char *text = json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII);
-	struct buf line = { 0 };
+	BUF_AUTO line = { 0 };
 	bool sent;
 
 	framing_append(&line, FRAMING_NEWLINE, span_of(text));
@@ -122,9 +122,7 @@ target_ask(struct target *target, const char *method, json_t *params, msec_t end
 			fail(target, target->gone ? CTL_NO : CTL_FAILED, strerror(errno));
 		hang_up(target);
 	}
-	json_decref(message);
 	free(text);
-	buf_free(&line);
 	return sent;
 }
 
@@ -156,7 +154,16 @@ target_take(struct target *target)
 	return message;
 }
 
-/* Skips notifications. NULL with errno: ETIMEDOUT or ECONNRESET. */
+static void
+note_end(const struct target *target, json_t *decision)
+{
+	if (show_is(decision, "why", "RESTARTING"))
+		json_array_clear(target->ends);
+	else if (show_is(decision, "why", "FAILED RESTART_REFUSED SERVER_EXITED"))
+		json_array_append(target->ends, decision);
+}
+
+/* NULL with errno: ETIMEDOUT or ECONNRESET. */
 static json_t *
 await_response(struct target *target, msec_t end)
 {
@@ -167,6 +174,7 @@ await_response(struct target *target, msec_t end)
 		while ((message = target_take(target)) != NULL) {
 			if (!show_has(message, "method"))
 				return message;
+			note_end(target, json_object_get(message, "params"));
 			json_decref(message);
 		}
 		errno = ECONNRESET;
@@ -179,7 +187,8 @@ await_response(struct target *target, msec_t end)
 static json_t *
 receive(struct target *target, msec_t end)
 {
-	json_t *message = await_response(target, end), *result = json_object_get(message, "result");
+	json_auto_t *message = await_response(target, end);
+	json_t *result = json_object_get(message, "result");
 	const char *why = "no answer of canceld";
 	int error = errno, code = 0;
 
@@ -196,7 +205,6 @@ receive(struct target *target, msec_t end)
 		target->gone = true;
 		fail(target, CTL_NO, "it has ended");
 	}
-	json_decref(message);
 	return result;
 }
 
@@ -265,7 +273,7 @@ add(struct targets *targets, const char *path, long pid)
 		at--;
 	target = &targets->list[at];
 	memmove(target + 1, target, (targets->count++ - at) * sizeof(*target));
-	*target = (struct target){ .pid = pid, .fd = -1 };
+	*target = (struct target){ .pid = pid, .fd = -1, .ends = json_array() };
 	snprintf(target->path, sizeof(target->path), "%s", path);
 }
 
@@ -307,6 +315,7 @@ drop(struct targets *targets, size_t i)
 	hang_up(target);
 	buf_free(&target->in);
 	json_decref(target->about);
+	json_decref(target->ends);
 	memmove(target, target + 1, (--targets->count - i) * sizeof(*target));
 }
 
@@ -443,7 +452,7 @@ static int
 choose_one(struct targets *targets, const char *which)
 {
 	json_t *rows;
-	struct buf choices = { 0 };
+	BUF_AUTO choices = { 0 };
 	int status;
 
 	targets_keep(targets, which);
@@ -455,7 +464,6 @@ choose_one(struct targets *targets, const char *which)
 	rows = targets_rows(targets);
 	table_write(view_instances, rows, term_width(NULL), &choices);
 	fwrite(choices.data, 1, choices.len, stderr);
-	buf_free(&choices);
 	json_decref(rows);
 	return status;
 }
@@ -525,16 +533,15 @@ targets_ask(const char *which, const char *method, json_t *params,
 	struct targets targets = { .method = "list" };
 	int status = targets_choose(&targets, which, CALL_LIMIT), one;
 	struct target *target;
-	json_t *result;
 
 	targets_each (target, &targets) {
-		result = target_call(target, method, json_incref(params));
+		json_auto_t *result = target_call(target, method, json_incref(params));
+
 		/* When all are asked, it is no error that one of them ends meanwhile. */
 		if (result != NULL || which != NULL || !target->gone) {
 			one = each(user, target, result);
 			status = one > status ? one : status;
 		}
-		json_decref(result);
 	}
 	targets_free(&targets);
 	return status;

@@ -385,9 +385,9 @@ configfile_reload(struct options *options, struct log *log)
 	configfile_report(options, log);
 	if (next == NULL)
 		return NULL;
-	told = json_pack("{s:[],s:[],s:O,s:O,s:o}", "changed", "at_next_start", "refused",
-	    options->file.faults, "unfit", json_object_get(next, SERVERS), "file",
-	    printable_json(span_of(options->config)));
+	told = json_pack("{s:[],s:[],s:O,s:O,s:O*,s:o}", "changed", "at_next_start", "refused",
+	    options->file.faults, "unfit", json_object_get(next, SERVERS), "section",
+	    options->file.section, "file", printable_json(span_of(options->config)));
 	each_option (row) {
 		json_t *before = json_object_get(options->file.in_force, row->name),
 		       *after = json_object_get(next, row->name);
