@@ -156,6 +156,8 @@ TEST(what_was_open_as_canceld_was_killed_has_one_line)
 
 	run_hang(run, "7");
 	run_hang(run, "8");
+	/* canceld notes what is open after the server got it, and before it answers this. */
+	shell_expect("true", "$CANCELCTL ls mine | grep -c ' sleep '", 0, "2\n");
 	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
 	snprintf(text, sizeof(text), "\"KILLED\"");
 	run_expect_gone(run);
