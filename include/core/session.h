@@ -108,7 +108,8 @@ struct server {
 	 */
 	const struct request *excuse;
 	msec_t owed; /* steady time when it last waited for an answer of the client's */
-	int status;  /* exit status of the last server that ended; -1: unknown, as for signal */
+	/* exit status of the last server, or STATUS_SILENT; -1: unknown, as for signal */
+	int status;
 	int signal;
 	/* the first and the last lines of text on its stdout, until it has served the last ones */
 	struct buf said;
@@ -174,6 +175,8 @@ size_t session_outstanding(const struct session *session, enum side requester);
 
 /* Not with LEAVE_NOT. */
 void session_client_leaves(struct session *session, enum leaving leaving);
+
+enum { STATUS_SILENT = -2 /* it has closed its stdout; it may run on */ };
 
 /*
  * The server has gone; status, signal: -1: unknown. last: for good: all requests, later ones too,

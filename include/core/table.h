@@ -144,6 +144,7 @@ struct request {
 	bool turn_told : 1;       /* ACP: a session/cancel of its session was sent: turns.c */
 	bool urgent : 1;          /* it overtook others: end is a position in lane->taken */
 	bool unread : 1;          /* a message that may have been its answer was thrown away */
+	bool again : 1; /* it had been sent to a server that has gone, and is sent again */
 	/* of a stream. begun: its first message has arrived; repeats: it will arrive once more */
 	bool begun : 1, repeats : 1;
 	/*

@@ -637,7 +637,7 @@ static const struct {
 	    "no          keeps stdout clean\n"
 	    "            found 3, first NOISE {, which looks like one message over several lines\n" },
 	{ D "--timeout 1s -- sh -c 'printf \"{\\n 1\\n}\\n\"; exec cat >/dev/null'", 1,
-	    "the server has gone: its output looks like one message over several lines: {\n" },
+	    "the server has closed its standard output: its output looks like one message over several lines: {\n" },
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text",
 	    1, "0\n" },
 	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='",

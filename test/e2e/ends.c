@@ -268,6 +268,8 @@ TEST(a_server_that_closes_stdout_is_ended)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
+	ck_assert_str_eq(at_text(run->message, "error message"),
+	    "canceld: ping cannot be answered: the server has closed its standard output");
 	run_expect_end(run);
 	run_finish(run, ANY_STATUS);
 }

@@ -5,7 +5,9 @@
 #include "process.h"
 #include "shell.h"
 
-#define LIMIT "has failed more often than --restart=N/DURATION allows"
+#define LIMIT \
+	"has failed more often than --restart=N/DURATION allows, which is 5/1m by default; -r1000/1m allows 1000 " \
+	"in a minute"
 #define GIVEN_UP(how) \
 	"canceld: tools/call echo cannot be answered: the server has " how \
 	", and is not started again as it " LIMIT ": "

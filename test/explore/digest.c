@@ -122,8 +122,8 @@ put_deadline(struct digest *digest, const struct deadline *deadline)
 	ONE(state, number) ONE(name_count, number) ONE(size, derived) \
 	ONE(withheld, number) ONE(superseded, number) ONE(apart, number) \
 	ONE(needs_no_cancel, number) ONE(turn_told, number) \
-	ONE(urgent, number) ONE(unread, number) ONE(begun, number) ONE(repeats, number) \
-	ONE(overdue, number) ONE(graced, number) \
+	ONE(urgent, number) ONE(unread, number) ONE(again, told) ONE(begun, number) \
+	ONE(repeats, number) ONE(overdue, number) ONE(graced, number) \
 	ONE(start, apart) ONE(end, apart) \
 	ONE(received, apart) \
 	ONE(silent_from, told) /* for a hint */ \

@@ -78,9 +78,13 @@ reason_of(const struct party *receiver, const struct request *request, enum why 
 {
 	if (why == WHY_TIMED_OUT)
 		return describe_timeout(receiver, request);
-	/* A stream that is to be sent to the next server was sent to the last one. */
-	if (why == WHY_CLIENT_GONE && request_state(request) == REQUEST_QUEUED && !request->begun)
-		return SPAN("it was never sent");
+	if (why == WHY_CLIENT_GONE && request_state(request) == REQUEST_QUEUED) {
+		if (!request->again)
+			return SPAN("it was never sent");
+		/* The last server may have read a stream. */
+		if (!(request->traits & METHOD_STREAM))
+			return SPAN("the server has read nothing of it");
+	}
 	return buf_span(&receiver->outlet->fault);
 }
 

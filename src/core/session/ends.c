@@ -109,8 +109,10 @@ session_server_gone(struct session *session, int status, int signal, bool last)
 	server->probed = !last && session_ended_on_probe(session);
 	/* Its streams are sent again (replay.c), and what it never got. */
 	each_request (request, &session->client.pending)
-		if (!last && (is_open_stream(request) || request_is_untaken(request)))
+		if (!last && (is_open_stream(request) || request_is_untaken(request))) {
 			pending_set_position(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
+			request->again = true;
+		}
 	server->status = status;
 	server->signal = signal;
 	server_enter(server, last ? SERVER_GONE : SERVER_AWAY);

@@ -156,9 +156,12 @@ append_exit(struct outlet *outlet)
 	const struct server *server = outlet->server;
 
 	compose_text(&outlet->words,
-	    server->signal > 0      ? "the server was ended by signal %d" :
-		server->status >= 0 ? "the server has exited with status %d" :
-				      "the server has gone",
+	    server->hung ?
+		"canceld has ended the server, as it did not answer the first request in time" :
+		server->signal > 0              ? "the server was ended by signal %d" :
+		server->status >= 0             ? "the server has exited with status %d" :
+		server->status == STATUS_SILENT ? "the server has closed its standard output" :
+						  "the server has gone",
 	    (int64_t)(server->signal > 0 ? server->signal : server->status));
 }
 
@@ -228,6 +231,7 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 	     late = why == WHY_TIMED_OUT;
 	struct outlet *outlet = receiver->outlet;
 	const struct server *server = outlet->server;
+	const struct dialect *dialect = outlet->handshake->dialect;
 	struct buf *text = &outlet->words;
 	uint64_t missing;
 
@@ -253,12 +257,12 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 	else if (outlet->fault.len > 0)
 		compose_text(text, ": %b", buf_span(&outlet->fault));
 	if (why == WHY_SERVER_LOST && ending != &dismissed) {
-		if (server->refusal.len > 0) {
-			compose_text(text, ": %b", buf_span(&server->refusal));
-		} else if (server->signal > 0 || server->status >= 0) {
-			compose_text(text, ": ");
+		compose_text(text, ": %b", buf_span(&server->refusal));
+		if (server->refusal.len == 0)
 			append_exit(outlet);
-		}
+		if (server->status == 0 && (dialect->flags & DIALECT_PARALLEL))
+			compose_text(text,
+			    "; one that exits after each answer gets one request at a time with --parallel 1");
 	}
 	if (request->from == SIDE_CLIENT &&
 	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))

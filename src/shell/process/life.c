@@ -287,7 +287,8 @@ plan_successor(struct life *life)
 		life->restart.wait = 0;
 	else if (obstacle == NULL &&
 	    restart_after(&life->restart, life->server->served, life->now) == MSEC_NEVER)
-		obstacle = "it has failed more often than --restart=N/DURATION allows";
+		obstacle =
+		    "it has failed more often than --restart=N/DURATION allows, which is 5/1m by default; -r1000/1m allows 1000 in a minute";
 	session_explain(life->session, obstacle);
 	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + life->restart.wait;
@@ -433,7 +434,8 @@ lose_server(struct life *life)
 	 */
 	if (!last)
 		descriptor_close(&life->port->in);
-	session_server_gone(life->session, life->child.status, life->child.signal, last);
+	session_server_gone(life->session, life->child.exited ? life->child.status : STATUS_SILENT,
+	    life->child.signal, last);
 }
 
 /* Carries out a set of steps; returns the event that they have led to. */
