@@ -5,14 +5,39 @@
 #include "oracle_inside.h"
 
 void
+oracle_blocks_batch(struct oracle *oracle, struct sent *batch)
+{
+	batch->ahead = oracle_is_bound(oracle, batch) &&
+	    (oracle->replaying || oracle->probing || oracle->stuck);
+	for (struct sent *sent = &oracle->sent[batch->first]; sent < batch; sent++)
+		sent->ahead = batch->ahead;
+}
+
+void
 oracle_heard_batch(struct oracle *oracle, struct sent *batch)
 {
 	int number = (int)(batch - oracle->sent);
 
 	for (int i = batch->first; i < number; i++)
 		oracle_heard(oracle, i);
+	oracle_blocks_batch(oracle, batch);
 	batch->due = batch->kind == KIND_BATCH;
 	oracle->hearing = number;
+}
+
+bool
+oracle_is_bound(const struct oracle *oracle, const struct sent *sent)
+{
+	const struct sent *batch = sent->batch < 0 ? sent : &oracle->sent[sent->batch];
+	bool answers = false, asks = false;
+
+	for (const struct sent *one = batch->first < 0 ? batch : &oracle->sent[batch->first];
+	     one < batch; one++) {
+		answers |= one->kind == KIND_RESPONSE || one->kind == KIND_CANCEL ||
+		    one->kind == KIND_TURN_CANCEL;
+		asks |= one->kind == KIND_REQUEST;
+	}
+	return batch->from == CLIENT && answers && !asks;
 }
 
 /*
@@ -47,6 +72,8 @@ oracle_is_vain(const struct oracle *oracle, const struct sent *sent, const struc
 	if (sent->kind == KIND_RESPONSE)
 		return (in_batch &&
 			   (ask->answered || ask->replied != sent->heard ||
+			       (ask->lost != 0 && ask->lost < sent->heard) ||
+			       (ask->decided != 0 && ask->decided < sent->heard) ||
 			       (ask->cancelled != 0 && ask->cancelled < sent->heard &&
 				   !ask->owed))) ||
 		    (oracle->untracked[ask->by] && sent->vain);

@@ -162,6 +162,10 @@ oracle_end(struct oracle *oracle)
 	for (i = 0; i < oracle->sent_count; i++) {
 		const struct sent *sent = &oracle->sent[i];
 
+		/* it is lost with its batch */
+		if (sent->batch >= 0 && oracle->sent[sent->batch].due &&
+		    !oracle->sent[sent->batch].arrived)
+			continue;
 		if (sent->due && !sent->arrived && !(sent->from == CLIENT && is_unheard(oracle)) &&
 		    ++lost > oracle->halves)
 			oracle_blame(oracle, "3: message %d was lost", i);

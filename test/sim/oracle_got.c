@@ -235,6 +235,7 @@ static void
 got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct ask *ask,
     const char *text, size_t len)
 {
+	bool unprobed = oracle->unprobed;
 	char id[48];
 
 	if (ask != NULL && oracle_is_vain(oracle, sent, ask)) {
@@ -250,6 +251,9 @@ got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct a
 		oracle_blame(oracle, "2: a cancel of %s in words that its receiver does not know",
 		    id);
 	oracle_got_cancel(oracle, ask, id);
+	/* the probe for one in a batch goes ahead of that */
+	if (sent->batch >= 0 && oracle->probed > sent->heard)
+		oracle->unprobed = unprobed;
 }
 
 /* Whether the request was no longer awaited when this progress was written. */

@@ -76,10 +76,13 @@ oracle_ignore_told(struct oracle *oracle, int ask, const char *session)
 void
 oracle_forwards(struct oracle *oracle)
 {
-	const struct sent *sent = &oracle->sent[oracle->hearing];
+	const struct sent *last = &oracle->sent[oracle->hearing],
+			  *sent = last->first < 0 ? last : &oracle->sent[last->first];
 
-	if (sent->from == CLIENT && (sent->kind == KIND_CANCEL || sent->kind == KIND_TURN_CANCEL))
-		oracle_ignore_told(oracle, sent->ask, sent->session);
+	for (; sent <= last; sent++)
+		if (sent->from == CLIENT && !sent->vain &&
+		    (sent->kind == KIND_CANCEL || sent->kind == KIND_TURN_CANCEL))
+			oracle_ignore_told(oracle, sent->ask, sent->session);
 }
 
 void
@@ -114,12 +117,17 @@ goes_on(const struct ask *ask)
 static bool
 is_shown(const struct oracle *oracle, const struct ask *ask)
 {
-	const struct sent *sent = &oracle->sent[oracle->hearing];
+	const struct sent *last = &oracle->sent[oracle->hearing],
+			  *sent = last->first < 0 ? last : &oracle->sent[last->first];
 
 	if (oracle->protocol->owes)
 		return oracle->now - oracle->stalled_at >= oracle->kill_ignoring;
+	while (sent < last &&
+	    !(sent->kind == KIND_PROGRESS &&
+		jsontext_same_text(oracle->asks[sent->ask].wire_token, ask->wire_token)))
+		sent++;
 	return ask->overdue && sent->kind == KIND_PROGRESS && sent->from == SERVER &&
-	    sent->heard == oracle->last_heard &&
+	    (sent->batch >= 0 || sent->heard == oracle->last_heard) &&
 	    jsontext_same_text(oracle->asks[sent->ask].wire_token, ask->wire_token);
 }
 

@@ -133,6 +133,10 @@ bool oracle_may_cancel(const struct oracle *oracle, const struct ask *ask);
 
 /* oracle_batch.c: all elements of a batch are heard; a cancel is heard, perhaps in one. */
 void oracle_heard_batch(struct oracle *oracle, struct sent *batch);
+/* Whether it goes ahead of what waits, as the server reads nothing else at present. */
+void oracle_blocks_batch(struct oracle *oracle, struct sent *batch);
+/* Whether it is in a batch that is for the present server alone: it answers, and asks nothing. */
+bool oracle_is_bound(const struct oracle *oracle, const struct sent *sent);
 void oracle_heard_vain_cancel(const struct oracle *oracle, struct sent *sent,
     const struct ask *ask);
 /* Whether it passes only as it is in a batch, or as canceld may not know of what it is. */

@@ -152,7 +152,7 @@ static void
 lose_sent(const struct oracle *oracle, struct sent *sent)
 {
 	sent->repaired = false;
-	if (sent->kind == KIND_TURN_CANCEL)
+	if (sent->kind == KIND_TURN_CANCEL || oracle_is_bound(oracle, sent))
 		sent->due = false;
 	if (sent->from != CLIENT || sent->kind != KIND_NOTICE)
 		return;
@@ -601,9 +601,13 @@ check_ahead(struct oracle *oracle)
 static void
 check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {
-	/* Once the former one is forgotten, its id may be that of the new server's request. */
+	/*
+	 * Once the former one is forgotten, its id may be that of the new server's request. In a
+	 * batch a late answer passes.
+	 */
 	if (sent->kind == KIND_RESPONSE && ask->life != oracle->life &&
-	    !oracle_may_be_forgotten(oracle, ask))
+	    !oracle_may_be_forgotten(oracle, ask) &&
+	    !(sent->batch >= 0 && ask->lost != 0 && sent->heard > ask->lost))
 		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
 	if (oracle->fresh && oracle->shaken >= 0)
 		oracle_blame(oracle,
@@ -849,6 +853,9 @@ oracle_probes(struct oracle *oracle, bool half)
 	oracle->probed = ++oracle->step;
 	oracle->may_pass = half;
 	oracle->let = last_needed(oracle);
+	/* one of its own elements may be the cancel for which it is asked */
+	if (oracle->listening >= 0 && oracle->sent[oracle->listening].first >= 0)
+		oracle_blocks_batch(oracle, &oracle->sent[oracle->listening]);
 }
 
 void
