@@ -64,7 +64,7 @@ report(const struct message *message, enum verb verb, enum why why)
 static const struct edit *
 edits_of(const struct message *message)
 {
-	return (const struct edit *)(const void *)message->edits->list.data;
+	return (const void *)message->edits->list.data;
 }
 
 static size_t
@@ -108,14 +108,13 @@ append_text(struct buf *out, const struct message *message)
 void
 pass_copy(struct message *message)
 {
-	struct buf *text = outlet_scratch(message->outlet);
-	struct copy *copy;
+	size_t room = message->text.len + message->edits->texts.len;
+	struct copy *copy = message->request->copy = mem_resize(NULL, sizeof(*copy) + room, 1);
+	struct buf text = { .data = (char *)(copy + 1), .cap = room };
 
-	append_text(text, message);
-	message->request->copy = copy = mem_new(sizeof(*copy) + text->len);
+	append_text(&text, message);
 	copy->start = message->writer->lane->taken;
-	copy->text = span_keep((char *)(copy + 1), text->len, buf_span(text));
-	buf_free(text); /* it may be large */
+	copy->text = buf_span(&text);
 }
 
 void
