@@ -14,8 +14,9 @@
 static const char usage[] =
     "usage: cancelctl history [-j] [-n NUMBER] [-s TIME] [-u TIME] [--failed]\n"
     "                         [--slow DURATION] [PID|NAME]\n\n"
-    "Tells what has happened, by session, what ended last at the end: each request\n"
-    "that was not answered at once, what is still open, and a line for each tool.\n\n"
+    "Tells what has happened, by session, what ended last at the end, and in each by\n"
+    "when it began: each request that was not answered at once, what is still open,\n"
+    "and a line for each tool.\n\n"
     "      --failed          only requests that failed, were lost, or were given up\n"
     "                        by canceld or a person, and what ended the server or\n"
     "                        canceld too early\n"
