@@ -93,13 +93,13 @@ span_count(struct span bytes, char byte)
 	return count;
 }
 
-/* The last place of the byte; NULL: it is nowhere. */
-static inline const char *
-span_last(struct span bytes, char byte)
+/* How many bytes there are up to the last such byte, with it; 0: there is none. */
+static inline size_t
+span_through(struct span bytes, char byte)
 {
 	while (bytes.len > 0 && bytes.ptr[bytes.len - 1] != byte)
 		bytes.len--;
-	return bytes.len > 0 ? bytes.ptr + bytes.len - 1 : NULL;
+	return bytes.len;
 }
 
 /* The part of whole from offset on, len bytes. Both must lie within whole. */

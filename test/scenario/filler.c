@@ -69,8 +69,10 @@ void
 filler_add(enum filler filler, enum framing framing, struct span framed, struct buf *out)
 {
 	struct span message = message_of(framing, framed);
-	const char *brace =
-	    filler == FILLER_LAST ? span_last(message, '}') : memchr(message.ptr, '{', message.len);
+	size_t end = span_through(message, '}');
+	const char *brace = filler != FILLER_LAST ? memchr(message.ptr, '{', message.len) :
+	    end > 0                               ? message.ptr + end - 1 :
+						    NULL;
 	size_t place = brace == NULL ? 0 : (size_t)(brace - message.ptr) + (filler == FILLER_FIRST);
 	struct buf filled = { 0 };
 

@@ -84,8 +84,8 @@ add_option(struct scenario *scenario, enum policy_kind kind)
 static bool
 read_rule(struct scenario *scenario, enum policy_kind kind, struct span value)
 {
-	const char *equal = span_last(value, '=');
-	struct span subject = { value.ptr, equal == NULL ? 0 : (size_t)(equal - value.ptr) };
+	size_t equal = span_through(value, '=');
+	struct span subject = span_head(value, equal - (equal > 0));
 	const char *colon = subject.len == 0 ? NULL : memchr(subject.ptr, ':', subject.len);
 	struct option *option = add_option(scenario, kind);
 
@@ -95,7 +95,7 @@ read_rule(struct scenario *scenario, enum policy_kind kind, struct span value)
 	}
 	if (subject.len > 0)
 		option->method = vocabulary_copy(subject);
-	if (!option_duration(equal == NULL ? value : behind(value, equal), &option->duration))
+	if (!option_duration(span_from(value, equal), &option->duration))
 		return false;
 	if (option->duration == 0)
 		option->duration = MSEC_NEVER;

@@ -218,18 +218,18 @@ address_shown(struct span name, bool uri, char shown[NAME_SHOWN])
 		    rest = span_from(path, scheme.len), host;
 	bool slashes = span_is(span_head(rest, 3), "://");
 	size_t len = scheme.len + (slashes ? 3 : 1);
-	const char *sign;
+	size_t login;
 
 	if (!slashes)
 		return !uri                            ? name :
 		    rest.len > 0 && rest.ptr[0] == ':' ? span_head(name, len) :
-		    span_last(path, '@') != NULL       ? SPAN("*") :
+		    span_through(path, '@') > 0        ? SPAN("*") :
 							 path;
 	host = span_until(span_from(rest, 3), "/\\");
-	sign = span_last(host, '@');
-	if (sign == NULL && span_is(scheme, "file"))
+	login = span_through(host, '@');
+	if (login == 0 && span_is(scheme, "file"))
 		return path;
-	host = span_until(span_from(host, sign != NULL ? (size_t)(sign + 1 - host.ptr) : 0), ":");
+	host = span_until(span_from(host, login), ":");
 	if (len + host.len > NAME_SHOWN)
 		return SPAN("*");
 	memcpy(shown, name.ptr, len);

@@ -228,8 +228,8 @@ policy_meant(const struct policy *policy, const struct policy_rule *rule,
 		compose_text(meant, "%b=%s", method, like);
 		return true;
 	}
-	if (rule->matched || value == NULL || method.len == 0 || span_last(method, '*') != NULL ||
-	    (bare && span_last(method, '/') != NULL) || (known && (rule->least == 0 || !tools)))
+	if (rule->matched || value == NULL || method.len == 0 || span_through(method, '*') > 0 ||
+	    (bare && span_through(method, '/') > 0) || (known && (rule->least == 0 || !tools)))
 		return false;
 	if (bare && (answer || !tools))
 		return answer;

@@ -221,14 +221,13 @@ read_keys(struct reading *it, json_t *object, enum policy_source source)
 static bool
 fits_command(const char *pattern, char *const command[])
 {
-	const char *slash = strrchr(command[0], '/');
-	size_t bare = slash != NULL ? (size_t)(slash + 1 - command[0]) : 0;
+	size_t folder = span_through(span_of(command[0]), '/');
 	BUF_AUTO line = { 0 };
 
 	for (size_t i = 0; command[i] != NULL; i++)
 		compose_text(&line, i > 0 ? " %s" : "%s", command[i]);
 	return policy_fits(pattern, buf_span(&line)) ||
-	    policy_fits(pattern, span_from(buf_span(&line), bare));
+	    policy_fits(pattern, span_from(buf_span(&line), folder));
 }
 
 /*

@@ -247,10 +247,10 @@ on_set(struct call *call)
 	origin = scratch.policy.rules->origin;
 	meant = done && !unset ? views_meant(control, scratch.policy.rules) : NULL;
 	policy_free(&scratch.policy);
+	if (!done && unset)
+		return refuse(call, CONTROL_NOT_FOUND, "no such rule was set");
 	if (!done)
-		return unset ?
-		    refuse(call, CONTROL_NOT_FOUND, "no such rule was set") :
-		    refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
+		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	log_event(control->log, WHY_OPERATOR_SET, log_string("option", option),
 	    log_string(unset ? "unset" : "rule", origin), log_number("changed", changed));
 	return json_pack("{s:I,s:o*}", "changed", (json_int_t)changed, "meant", meant);
@@ -353,8 +353,9 @@ on_restart(struct call *call)
 	bool force = json_is_true(json_object_get(call->params, "force"));
 	const char *obstacle = force ? NULL : starter_obstacle();
 
-	return done_unless(call,
-	    obstacle != NULL ? obstacle : session_restart(call->control->session, force));
+	if (obstacle == NULL)
+		obstacle = session_restart(call->control->session, force);
+	return done_unless(call, obstacle);
 }
 
 static json_t *

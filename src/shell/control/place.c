@@ -53,8 +53,7 @@ random_number(void)
 static bool
 name_beside(const char *path, char beside[PLACE_PATH])
 {
-	const char *slash = strrchr(path, '/');
-	size_t end = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+	size_t end = span_through(span_of(path), '/');
 	size_t len = PLACE_PATH - 1 - end < BESIDE ? PLACE_PATH - 1 - end : BESIDE;
 	struct stat status;
 
@@ -177,10 +176,10 @@ listen_in(char directory[PLACE_DIRECTORY], char path[PLACE_PATH])
 		return -1;
 	place_sweep(directory);
 	errno = ENAMETOOLONG;
-	return snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(),
-		   random_number()) < PLACE_PATH ?
-	    listen_as(path) :
-	    -1;
+	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(),
+		random_number()) >= PLACE_PATH)
+		return -1;
+	return listen_as(path);
 }
 
 int
@@ -190,13 +189,14 @@ place_listen(const char *given, char path[PLACE_PATH], const char **at)
 	int fd = -1, error = ENOENT;
 
 	*at = given;
-	errno = ENAMETOOLONG;
 	/* A person's own name: a dead socket there is replaced, anything else stays. */
-	if (given[0] != '\0')
-		return snprintf(path, PLACE_PATH, "%s", given) < PLACE_PATH &&
-			place_remove_dead(path) ?
-		    listen_as(path) :
-		    -1;
+	if (given[0] != '\0') {
+		errno = ENAMETOOLONG;
+		if (snprintf(path, PLACE_PATH, "%s", given) >= PLACE_PATH ||
+		    !place_remove_dead(path))
+			return -1;
+		return listen_as(path);
+	}
 	*at = "no home directory";
 	for (int i = 0; i < PLACES && fd < 0; i++)
 		if (place_directory(i, directory)) {

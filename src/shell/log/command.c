@@ -54,9 +54,7 @@ static const char extensions[] = "git py js mjs cjs ts mts rb jar dll php sh exe
 static struct span
 base_of(struct span path)
 {
-	const char *slash = span_last(path, '/');
-
-	return slash != NULL ? span_from(path, (size_t)(slash + 1 - path.ptr)) : path;
+	return span_from(path, span_through(path, '/'));
 }
 
 /* NULL: the program runs no other. */
@@ -140,16 +138,15 @@ static struct span
 name_operand(const char *word)
 {
 	struct span path = span_of(word), part, first = SPAN_NONE;
-	const char *dot;
+	size_t dot;
 
 	do {
 		part = base_of(path);
 		path.len = (size_t)(part.ptr - word) - (part.ptr > word);
 		part.len = strcspn(part.ptr, "/@:[=<>~!;#?");
-		dot = span_last(part, '.');
-		if (dot != NULL && dot > part.ptr &&
-		    span_is_any(span_from(part, (size_t)(dot + 1 - part.ptr)), extensions))
-			part.len = (size_t)(dot - part.ptr);
+		dot = span_through(part, '.');
+		if (dot > 1 && span_is_any(span_from(part, dot), extensions))
+			part.len = dot - 1;
 		first = first.len > 0 ? first : part;
 	} while (path.len > 0 && strstr(word, "://") == NULL && span_is_any(part, generic));
 	return part.len == 0 || span_is_any(part, generic) ? first : part;

@@ -16,13 +16,13 @@ enum {
 static const char *
 find_exposure(int fd, struct stat *status)
 {
-	return fstat(fd, status) < 0 || !S_ISREG(status->st_mode) ?
-	    "it is no regular file, and --log-payload writes to no other" :
-	    status->st_uid != geteuid() ?
-	    "it belongs to another user, and --log-payload writes secrets to it" :
-	    (status->st_mode & OF_OTHERS) != 0 ?
-	    "it is open to other users: for --log-payload chmod 600 it first" :
-	    NULL;
+	if (fstat(fd, status) < 0 || !S_ISREG(status->st_mode))
+		return "it is no regular file, and --log-payload writes to no other";
+	if (status->st_uid != geteuid())
+		return "it belongs to another user, and --log-payload writes secrets to it";
+	if ((status->st_mode & OF_OTHERS) != 0)
+		return "it is open to other users: for --log-payload chmod 600 it first";
+	return NULL;
 }
 
 void
@@ -185,10 +185,11 @@ log_write(struct log *log)
 		start_writer(log);
 	while (log->queue.len > 0 && put > 0) {
 		struct span lines = buf_span(&log->queue);
-		const char *end = span_last(span_head(lines, PIPE_BUF), '\n');
+		size_t whole = span_through(span_head(lines, PIPE_BUF), '\n');
 
-		lines = span_head(lines,
-		    1 + (end != NULL ? (size_t)(end - lines.ptr) : span_until(lines, "\n").len));
+		if (whole == 0)
+			whole = span_until(lines, "\n").len + 1;
+		lines = span_head(lines, whole);
 		put = descriptor_write(&log->descriptor, &lines, 1);
 		if (put > 0)
 			buf_consume(&log->queue, (size_t)put);
@@ -220,9 +221,11 @@ time_text(char text[TIME_SIZE])
 static bool
 is_left_out(const struct log_field *field)
 {
-	return field->kind == LOG_TIME  ? field->number == MSEC_NEVER :
-	    field->kind == LOG_POSITIVE ? field->number == 0 :
-					  field->kind != LOG_NUMBER && field->text.len == 0;
+	if (field->kind == LOG_TIME)
+		return field->number == MSEC_NEVER;
+	if (field->kind == LOG_POSITIVE)
+		return field->number == 0;
+	return field->kind != LOG_NUMBER && field->text.len == 0;
 }
 
 /* The beginning of a text, at most so many bytes, and no character cut. */
@@ -269,21 +272,23 @@ append_text(struct buf *line, const struct log_field *field, bool json)
 	struct span text =
 	    shown_part(field->text, field->kind == LOG_PAYLOAD ? LOG_PAYLOAD_MAX : LOG_VALUE_MAX);
 	bool cut = text.len < field->text.len, id = field->kind == LOG_ID && !cut;
+	bool bare = json ? id && is_value(text) : id || is_plain(text);
+	struct span quote = bare ? SPAN_NONE : SPAN("\"");
 	char storage[LOG_VALUE_MAX];
-	const char *quote = (json ? id && is_value(text) : id || is_plain(text)) ? "" : "\"";
 
-	buf_append(line, span_of(quote));
+	buf_append(line, quote);
 	/* An escaped half of a character may stand in a string, but readers refuse it. */
 	if (json && id && text.ptr[0] == '"')
 		text = unescaped(text, storage, sizeof(storage));
 	if (is_plain(text))
 		buf_append(line, text);
 	else if (json)
-		printable_append_json(line, text, quote[0] != '\0');
+		printable_append_json(line, text, !bare);
 	else
-		printable_append(line, text, quote[0] != '\0' ? "\"\\" : "");
-	buf_append(line, span_of(cut ? "..." : ""));
-	buf_append(line, span_of(quote));
+		printable_append(line, text, bare ? "" : "\"\\");
+	if (cut)
+		compose_text(line, "...");
+	buf_append(line, quote);
 }
 
 /* ` key=value`, or in JSON `,"key":value` */
@@ -339,11 +344,12 @@ log_append_line(struct buf *line, const struct log *log, bool json, enum why why
 	compose_text(line, name[0] != '\0' ? "canceld[%d] " : "canceld[%d]", pid);
 	printable_append(line, span_of(name), "");
 	compose_text(line, log->config.dry_run ? " (dry run): %s" : ": %s", why_word(why));
-	/* The text of NOISE, which is the first field, is put at the end of the line. */
-	append_fields(line, fields + (why == WHY_NOISE), why == WHY_NOISE ? count > 1 : count,
-	    false);
-	if (why == WHY_NOISE)
+	if (why != WHY_NOISE) {
+		append_fields(line, fields, count, false);
+	} else {
+		append_fields(line, fields + 1, count > 1, false); /* the hint */
 		append_noise(line, fields[0].text);
+	}
 	compose_text(line, "\n");
 }
 

@@ -16,8 +16,10 @@ static const char *const detail_keys[WHY_COUNT] = {
 static struct log_field
 detail_of(const struct action *action)
 {
-	return LOG_FIELD(detail_keys[action->why] != NULL ? detail_keys[action->why] : "reason",
-	    action->detail.len > 0 && action->detail.ptr[0] == '"' ? LOG_ID : LOG_TEXT, text,
+	const char *key = detail_keys[action->why];
+	bool quoted = action->detail.len > 0 && action->detail.ptr[0] == '"';
+
+	return LOG_FIELD(key != NULL ? key : "reason", quoted ? LOG_ID : LOG_TEXT, text,
 	    action->detail);
 }
 
@@ -33,11 +35,11 @@ giver_of(const struct action *action)
 
 	if (action->tally == TALLY_LOST && action->dismissed)
 		return "person";
-	return givers[action->tally] != NULL ?
-	    givers[action->tally] :
-	    side_name(action->tally == TALLY_CANCELLED || action->tally == TALLY_LEFT ?
-		    action->side :
-		    side_other(action->side));
+	if (givers[action->tally] != NULL)
+		return givers[action->tally];
+	if (action->tally == TALLY_CANCELLED || action->tally == TALLY_LEFT)
+		return side_name(action->side);
+	return side_name(side_other(action->side));
 }
 
 void
@@ -95,11 +97,14 @@ report_rules(struct log *log, enum why why, struct policy *policy, const struct 
 		    !(dialect->flags & DIALECT_PARALLEL);
 		bool unused = !rule->matched && (rule->method != NULL || vain) &&
 		    rule->source >= (vain ? POLICY_SECTION : POLICY_OPTION);
-		bool doubted;
+		bool doubted, due;
 
 		buf_clear(&meant);
 		doubted = policy_meant(policy, rule, dialect, &meant);
-		if (why == WHY_RULE_UNUSED ? doubted || unused : doubted && !rule->doubted)
+		due = doubted && !rule->doubted;
+		if (why == WHY_RULE_UNUSED)
+			due = doubted || unused;
+		if (due)
 			log_event(log, why, log_string("from", rule->origin),
 			    log_text("meant", buf_span(&meant)));
 		rule->doubted |= doubted;

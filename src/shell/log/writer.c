@@ -16,9 +16,7 @@ enum {
 static struct span
 whole_lines(struct span bytes)
 {
-	const char *end = span_last(bytes, '\n');
-
-	return span_head(bytes, end == NULL ? 0 : (size_t)(end + 1 - bytes.ptr));
+	return span_head(bytes, span_through(bytes, '\n'));
 }
 
 /* Removes the half line at the end of the file, unless another process has written to it since. */

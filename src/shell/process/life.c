@@ -131,42 +131,45 @@ leave(struct life *life, enum leaving leaving)
 	    options->drain_for :
 	    TIME_FLUSH_WAIT + time_or(options->term_after, patience_of(life)) +
 		time_or(options->kill_after, TIME_TERM_WAIT);
+	enum why why = WHY_INPUT_ENDED;
+	const char *hint = NULL;
 
+	if (unseen) {
+		why = WHY_CLIENT_ENDED;
+		hint = "if it was not the client: --drain waits for the end of the connection";
+	} else if (early) {
+		why = WHY_INPUT_ENDED_EARLY;
+		hint = "--drain would wait for the answers";
+	}
 	client->left_deaf = deaf;
 	client->port->in.ended = true; /* nothing more is read */
 	client->until = wait == MSEC_NEVER ? MSEC_NEVER : life->now + wait;
 	if (leaving != LEAVE_TERMINATED)
-		log_event(life->log,
-		    unseen    ? WHY_CLIENT_ENDED :
-			early ? WHY_INPUT_ENDED_EARLY :
-				WHY_INPUT_ENDED,
-		    log_positive("process", unseen ? client->process : 0),
+		log_event(life->log, why, log_positive("process", unseen ? client->process : 0),
 		    log_string("name", unseen ? client->name : NULL),
-		    log_number("outstanding", outstanding),
-		    log_string("hint",
-			unseen ?
-			    "if it was not the client: --drain waits for the end of the connection" :
-			    early ? "--drain would wait for the answers" :
-				    NULL));
+		    log_number("outstanding", outstanding), log_string("hint", hint));
 	session_client_leaves(life->session, leaving);
 }
 
 /* The weightiest of what was noted since the last round. */
 static enum client_event
-event_of_client(struct life *life)
+event_of_client(const struct life *life)
 {
 	const struct client *client = &life->client;
+	const struct descriptor *in = &client->port->in;
 
-	if (client->state == CLIENT_PRESENT)
-		note_hangup(life);
+	if (signals_ending() != 0)
+		return CLIENT_SIGNAL;
 	/* In a dry run the server may still answer the handshake. */
-	return signals_ending() != 0                              ? CLIENT_SIGNAL :
-	    life->server->hung && !life->options->session.dry_run ? CLIENT_HUNG :
-	    is_deaf(client)                                       ? CLIENT_DEAF :
-	    life->now >= client->until                            ? CLIENT_TIME :
-	    !client->port->in.ended                               ? CLIENT_STAYS :
-	    life->options->drain || client->port->in.file         ? CLIENT_FINISHES :
-								    CLIENT_ENDS;
+	if (life->server->hung && !life->options->session.dry_run)
+		return CLIENT_HUNG;
+	if (is_deaf(client))
+		return CLIENT_DEAF;
+	if (life->now >= client->until)
+		return CLIENT_TIME;
+	if (!in->ended)
+		return CLIENT_STAYS;
+	return life->options->drain || in->file ? CLIENT_FINISHES : CLIENT_ENDS;
 }
 
 /* Tells the session of the client's life. Returns what the server has to do. */
@@ -306,12 +309,14 @@ on_signalled(void *context, pid_t pid, int signal, const char *name)
 	struct life *life = context;
 	bool killed = signal == SIGKILL;
 	BUF_AUTO container = { 0 };
-	const char *hint = signal & SWEEP_APART ? "--sweep group spares what has left the server" :
-	    killed                              ? "--kill-after gives it more time" :
-	    life->supervisor.ours && !life->supervisor.signalled ?
-		     "--term-after gives it more time" :
-		     NULL;
+	const char *hint = NULL;
 
+	if (signal & SWEEP_APART)
+		hint = "--sweep group spares what has left the server";
+	else if (killed)
+		hint = "--kill-after gives it more time";
+	else if (life->supervisor.ours && !life->supervisor.signalled)
+		hint = "--term-after gives it more time";
 	if (signal < 0)
 		log_event(life->log, WHY_NOT_SWEPT, log_number("process", pid),
 		    log_string("name", name),
@@ -348,11 +353,11 @@ report_start(struct life *life)
 }
 
 static enum supervisor_event
-event_of_start(const struct child *child)
+event_of_start(const struct life *life)
 {
-	return child->error < 0 ? SUPERVISE_NOTHING :
-	    child->error == 0   ? SUPERVISE_STARTED :
-				  SUPERVISE_FAILED;
+	if (life->child.error < 0)
+		return SUPERVISE_NOTHING;
+	return life->child.error == 0 ? SUPERVISE_STARTED : SUPERVISE_FAILED;
 }
 
 static enum supervisor_event
@@ -375,7 +380,7 @@ start_server(struct life *life)
 		child_refuse(&life->child, EAGAIN);
 		life->child.swept = true;
 	}
-	return event_of_start(&life->child);
+	return event_of_start(life);
 }
 
 static void
@@ -576,10 +581,10 @@ static void
 tell_end(struct life *life, enum supervisor_event end)
 {
 	life->supervisor.patience = patience_of(life);
-	if (end == SUPERVISE_NOTHING)
-		end = has_failed(life)                                    ? SUPERVISE_HASTEN :
-		    life->server->closed && port_backlog(life->port) == 0 ? SUPERVISE_END :
-									    SUPERVISE_NOTHING;
+	if (end == SUPERVISE_NOTHING && has_failed(life))
+		end = SUPERVISE_HASTEN;
+	else if (end == SUPERVISE_NOTHING && life->server->closed && port_backlog(life->port) == 0)
+		end = SUPERVISE_END;
 	tell(life, end);
 }
 
@@ -594,7 +599,7 @@ tell_exit(struct life *life, bool child_signal)
 		log_event(life->log, WHY_GUARDIAN_LOST,
 		    log_string("reason", life->child.unguarded));
 	if (life->supervisor.state != PROCESS_RUNNING)
-		tell(life, event_of_start(&life->child));
+		tell(life, event_of_start(life));
 	if (life->child.exited)
 		tell(life, ended ? SUPERVISE_GONE : SUPERVISE_EXITED);
 	else if (ended)
@@ -610,6 +615,8 @@ life_round(struct life *life, bool child_signal, msec_t now)
 
 	life->now = now;
 	look_at_ends(life);
+	if (life->client.state == CLIENT_PRESENT)
+		note_hangup(life);
 	end = hear_client(life);
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, log_number("lines", lost),
