@@ -383,6 +383,13 @@ end_turns(struct oracle *oracle, const char *session)
 }
 
 void
+oracle_opened(struct oracle *oracle)
+{
+	oracle->start_answered = oracle->initialized = true;
+	oracle->declared[SERVER] = oracle->declares[SERVER];
+}
+
+void
 oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
 	/* The answer to what was forgotten opens no session, and shows no server. */
@@ -423,10 +430,8 @@ oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 		end_turns(oracle, ask->session);
 	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask, sent->session);
-	if (starts && !sent->bad) {
-		oracle->initialized = true;
-		oracle->declared[SERVER] = oracle->declares[SERVER];
-	}
+	if (starts && !sent->bad)
+		oracle_opened(oracle);
 }
 
 static void

@@ -35,6 +35,9 @@ is_ours_late(const struct oracle *oracle, const struct ask *ask)
 	return ask->ours_late && oracle->deaf_at == 0 && !oracle->shut;
 }
 
+/* The handshake was answered. */
+void oracle_opened(struct oracle *oracle);
+
 /* An answer to this request was heard. */
 void oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask);
 

@@ -140,9 +140,13 @@ oracle_told(struct oracle *oracle, bool dropped, const char *word)
 		check_word(oracle, sent, word);
 	else if (sent->kind == KIND_RESPONSE && strcmp(word, "RELAYED") == 0)
 		answer_namesake(oracle, sent);
-	/* it was not forgotten, so its server is there */
-	if (sent->from == SERVER && !sent->bad && strcmp(word, "LATE") == 0)
+	/* it was not forgotten, so its server is there, and has perhaps opened the session */
+	if (sent->kind == KIND_RESPONSE && sent->from == SERVER && !sent->bad &&
+	    strcmp(word, "LATE") == 0) {
 		oracle->served = true;
+		if (oracle->asks[sent->ask].deed->traits & HANDSHAKE)
+			oracle_opened(oracle);
+	}
 	oracle_look(oracle);
 }
 

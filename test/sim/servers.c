@@ -143,6 +143,24 @@ chance_to_crash(const struct world *world)
 	return open ? 4 : 0;
 }
 
+/*
+ * What breaks off behind an element of a batch is text with a message behind it, which canceld
+ * recovers: here a batch breaks off elsewhere.
+ */
+static void
+breaks_off(struct world *world)
+{
+	const struct peer *peer = &world->peer[SERVER];
+	const struct sent *sent = &world->oracle.sent[peer->queue[peer->first]];
+	size_t fed = 0;
+
+	while (sent->kind == KIND_BATCH && peer->fed > fed &&
+	    strchr("} \t", sent->bytes[peer->fed - 1]) != NULL) {
+		fed = peer->fed;
+		wire_feed(world, SERVER, 1);
+	}
+}
+
 static void
 crash(struct world *world)
 {
@@ -152,6 +170,7 @@ crash(struct world *world)
 	world->oracle.now = world->now;
 	if (chance_percent(&world->chance, 50))
 		wire_feed(world, SERVER, wire_some_bytes(world));
+	breaks_off(world);
 	servers_end_input(world, SERVER);
 	world_tell(world, "the server goes\n");
 	wire_misses(world);
