@@ -274,6 +274,24 @@ TEST(a_server_that_closes_stdout_is_ended)
 	run_finish(run, ANY_STATUS);
 }
 
+/* That follows from the end of its stdin. */
+TEST(a_stuck_server_is_not_said_to_have_closed_stdout)
+{
+	struct run *run = run_options("-r1 -k200ms -t ping=100ms",
+	    "sh:while read a; do :; done; exec >&-; exec sleep 50");
+
+	for (int restarts = 0; restarts < 2; restarts++) {
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+		run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+		run_expect_error(run, "1", CODE_INTERNAL,
+		    restarts == 0 ? "server-restarted" : "server-exited");
+	}
+	ck_assert_ptr_null(strstr(at_text(run->message, "error message"), "standard output"));
+	run_expect_end(run);
+	run_finish(run, ANY_STATUS);
+}
+
 TEST(a_server_that_closed_its_stdin_is_ended)
 {
 	struct run *run = run_options("",

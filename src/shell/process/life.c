@@ -123,14 +123,13 @@ static void
 leave(struct life *life, enum leaving leaving)
 {
 	struct client *client = &life->client;
-	const struct options *options = life->options;
 	int64_t outstanding = (int64_t)session_outstanding(life->session, SIDE_CLIENT);
 	bool deaf = is_deaf(client), unseen = deaf && is_connected(client);
 	bool early = leaving == LEAVE_CANCEL && !deaf && outstanding > 0;
 	msec_t wait = leaving == LEAVE_DRAIN ?
-	    options->drain_for :
-	    TIME_FLUSH_WAIT + time_or(options->term_after, patience_of(life)) +
-		time_or(options->kill_after, TIME_TERM_WAIT);
+	    life->options->drain_for :
+	    TIME_FLUSH_WAIT + time_or(life->options->term_after, patience_of(life)) +
+		time_or(life->options->kill_after, TIME_TERM_WAIT);
 	enum why why = WHY_INPUT_ENDED;
 	const char *hint = NULL;
 
@@ -439,7 +438,8 @@ lose_server(struct life *life)
 	 */
 	if (!last)
 		descriptor_close(&life->port->in);
-	session_server_gone(life->session, life->child.exited ? life->child.status : STATUS_SILENT,
+	session_server_gone(life->session,
+	    life->child.exited || life->supervisor.ours ? life->child.status : STATUS_SILENT,
 	    life->child.signal, last);
 }
 
