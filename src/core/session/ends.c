@@ -22,9 +22,8 @@ is_open_stream(const struct request *request)
 static bool
 is_owed(const struct session *session, const struct request *request)
 {
-	if (session->server.life == SERVER_RETIRED && is_open_stream(request))
-		return false;
-	return request_is_awaited(request) && !request_is_untaken(request) &&
+	return !(session->server.life == SERVER_RETIRED && is_open_stream(request)) &&
+	    request_is_awaited(request) && !request_is_untaken(request) &&
 	    request->end <=
 	    (request->urgent ? lane_read_to(request->in->lane) : request->in->lane->written);
 }

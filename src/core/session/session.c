@@ -185,7 +185,9 @@ read_text(struct message *message, struct party *party, struct span text, bool f
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
 	message_read(message, party, text, needs_jsonrpc);
-	if (message->kind == MESSAGE_BATCH && !is_batch(message, server && needs_jsonrpc))
+	if (party->frame.text ?
+		message->kind != MESSAGE_BLANK || party->skipped > 0 :
+		message->kind == MESSAGE_BATCH && !is_batch(message, server && needs_jsonrpc))
 		message->kind = MESSAGE_NONE;
 }
 
@@ -224,8 +226,6 @@ read_frame(struct party *party, struct message *message)
 	text = framing_skip_bom(text);
 	read_text(message, party, text, false);
 	cut = !frame->text && split(message);
-	if (frame->text && (message->kind != MESSAGE_BLANK || party->skipped > 0))
-		message->kind = MESSAGE_NONE;
 	message->start = lane->decided + frame->end - text.len;
 	message->next = cut ? message->start + message->text.len : lane->decided + frame->next;
 	if (cut || frame->rest)
