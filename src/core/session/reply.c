@@ -231,7 +231,6 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 	     late = why == WHY_TIMED_OUT;
 	struct outlet *outlet = receiver->outlet;
 	const struct server *server = outlet->server;
-	const struct dialect *dialect = outlet->handshake->dialect;
 	struct buf *text = &outlet->words;
 	uint64_t missing;
 
@@ -258,11 +257,13 @@ explain(const struct party *receiver, struct answer *answer, const struct reques
 		compose_text(text, ": %b", buf_span(&outlet->fault));
 	if (why == WHY_SERVER_LOST && ending != &dismissed) {
 		compose_text(text, ": %b", buf_span(&server->refusal));
-		if (server->refusal.len == 0)
+		if (server->refusal.len == 0) {
 			append_exit(outlet);
-		if (server->status == 0 && (dialect->flags & DIALECT_PARALLEL))
-			compose_text(text,
-			    "; one that exits after each answer gets one request at a time with --parallel 1");
+			if (server->status == 0 && request->place == NULL &&
+			    (outlet->handshake->dialect->flags & DIALECT_PARALLEL))
+				compose_text(text,
+				    "; one that exits after each answer gets one request at a time with --parallel 1");
+		}
 	}
 	if (request->from == SIDE_CLIENT &&
 	    (ending->tally == TALLY_LOST || (late && (request->traits & METHOD_START))))
@@ -332,10 +333,12 @@ answer_message(const struct message *message, struct answer answer, enum tally t
 	    message->outlet->config->tool_errors &&
 	    answer.code == message_dialect(message)->failure_code &&
 	    scan_type(message->scan, SCAN_TASK) != VALUE_OBJECT;
-	if (answer.id.len > 0)
+	if (answer.id.len > 0) {
 		outlet_count(message, tally, why);
-	if (message->from == SIDE_CLIENT && answer.id.len > 0)
-		acks_note_end(&message->writer->marks, message->id, NAME_WIRE, OUTCOME_COMPLETED);
+		if (message->from == SIDE_CLIENT)
+			acks_note_end(&message->writer->marks, message->id, NAME_WIRE,
+			    OUTCOME_COMPLETED);
+	}
 	write_answer(message->outlet, message->from, &answer);
 }
 
