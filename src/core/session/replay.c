@@ -100,6 +100,7 @@ send_requests(struct party *client)
 		/* or before: it may stand in the queue */
 		if (request->copy != NULL)
 			request->copy->start = lane_urgent_end(client->lane);
+		request->silent_from = lane_received_to(client->other->lane);
 		if (request->start != REQUEST_UNSENT || request_awaits_place(request) ||
 		    ((request->traits & METHOD_TURN) &&
 			pending_find(&client->records->lost, request->token, NAME_ID) != NULL))
