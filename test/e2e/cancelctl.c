@@ -594,9 +594,11 @@ TEST(why_a_restart_failed_is_told)
 		{ "--name fails -r1", "exit 3",
 		    "]: it has ended: it has failed more often than --restart=N/DURATION allows" },
 		{ "--name fails", "kill -9 $$", "]: it has ended: signal 9\n" },
-		{ "--name fails -r1", "rm once; exit 3", "]: it has ended: cannot start " } };
+		{ "--name fails -r1", "rm once; exit 3", "]: it has ended: cannot start " },
+		/* Here canceld waits for the client, which does not read. */
+		{ "--name fails", "exit 3", "]: ended, and not started again\n" } };
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		char script[512], once[512];
 		struct run *run;
 
@@ -607,7 +609,15 @@ TEST(why_a_restart_failed_is_told)
 		run_expect_shell(NULL, script, 0, "");
 		snprintf(once, sizeof(once), "%s/once", getenv("E2E_DIRECTORY"));
 		run = run_session(rows[i].options, once);
+		if (i == 4) {
+			run->stdout_unread = true;
+			run_sendf(run,
+			    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":[\"%0300000d\"]}}",
+			    0);
+			run_settle(run);
+		}
 		run_expect_shell(run, "$C restart $PID", 1, rows[i].said);
+		run->stdout_unread = false;
 		run_end(run);
 	}
 }

@@ -119,7 +119,7 @@ static void
 attend(const struct server *server, struct visitor *visitor)
 {
 	const char *wanted = visitor->head[0] == 'H' ? "HEAD /metrics" : "GET /metrics";
-	struct buf body = { 0 };
+	BUF_AUTO body = { 0 };
 
 	if (is_foreign(visitor->head, server->allowed)) {
 		answer(visitor, "403 Forbidden",
@@ -131,7 +131,6 @@ attend(const struct server *server, struct visitor *visitor)
 		/* Standard error may have no reader any more. */
 		look(server->exposition, false, &body);
 		answer(visitor, "200 OK", buf_span(&body));
-		buf_free(&body);
 	}
 }
 

@@ -72,7 +72,7 @@ static void
 show_counts(const char *head, json_t *counts)
 {
 	const char *key, *before = "";
-	struct buf line = { 0 }, safe = { 0 };
+	BUF_AUTO line = { 0 }, safe = { 0 };
 	size_t indent;
 	json_t *value;
 
@@ -89,7 +89,6 @@ show_counts(const char *head, json_t *counts)
 	buf_clear(&line);
 	table_wrap(&line, buf_span(&safe), term_width(NULL), indent);
 	show_buf(&line);
-	buf_free(&safe);
 }
 
 static void

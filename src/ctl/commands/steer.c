@@ -9,7 +9,10 @@
 #include "shell/options.h"
 #include "shell/words.h"
 
-enum { PAUSE = 50 /* ms between two looks at what has become of it */ };
+enum {
+	PAUSE = 50,     /* ms between two looks at what has become of it */
+	GONE_LOOKS = 40 /* at a server that is gone: its canceld may wait for the client to read */
+};
 
 /* server: as `list` has it. */
 static bool
@@ -42,7 +45,7 @@ steer_tell_ping(struct buf *line, const json_t *server)
 static bool
 restart_is_over(const json_t *server)
 {
-	/* When it is gone for good, its canceld ends: that tells more. */
+	/* When it is gone for good, its canceld most likely ends: that tells more. */
 	return !show_is(server, "state", "restarting gone");
 }
 
@@ -255,19 +258,20 @@ await(const struct steering *steering, struct target *target)
 	    target_call(target, steering->order->name, json_incref(steering->params));
 	json_t *server = NULL;
 
-	for (; begun != NULL; poll(NULL, 0, PAUSE)) {
+	for (int gone = 0; begun != NULL; poll(NULL, 0, PAUSE)) {
 		json_auto_t *about = target_call(target, "list", NULL);
 
 		server = json_incref(json_object_get(about, "server"));
-		if (server == NULL || steering->order->is_over(server))
+		gone += show_is(server, "state", "gone");
+		if (server == NULL || gone > GONE_LOOKS || steering->order->is_over(server))
 			break;
 		json_decref(server);
 	}
-	if (server == NULL && steering->force && target->gone)
-		return json_pack("{s:s}", "state", "gone"); /* and the session with it */
-	if (server == NULL)
-		explain_end(target);
-	return server;
+	if (server != NULL)
+		return server;
+	explain_end(target);
+	/* The session may have ended with the server. */
+	return steering->force && target->gone ? json_pack("{s:s}", "state", "gone") : NULL;
 }
 
 /*

@@ -212,13 +212,12 @@ static void
 read_log(struct top *top)
 {
 	struct target *target = top_target(top, json_array_get(top->rows, top->marked));
-	json_t *result = NULL;
+	json_auto_t *result = NULL;
 
 	if (top_has_panels() && target != NULL && target->about != NULL)
 		result = target_call(target, "log", json_object());
 	json_decref(top->log);
 	top->log = json_incref(json_object_get(result, "lines"));
-	json_decref(result);
 }
 
 /* A canceld that does not answer tells no name: one that was shown before is kept without it. */

@@ -451,7 +451,7 @@ targets_rows(const struct targets *targets)
 static int
 choose_one(struct targets *targets, const char *which)
 {
-	json_t *rows;
+	json_auto_t *rows = NULL;
 	BUF_AUTO choices = { 0 };
 	int status;
 
@@ -464,7 +464,6 @@ choose_one(struct targets *targets, const char *which)
 	rows = targets_rows(targets);
 	table_write(view_instances, rows, term_width(NULL), &choices);
 	fwrite(choices.data, 1, choices.len, stderr);
-	json_decref(rows);
 	return status;
 }
 

@@ -141,7 +141,7 @@ put_session(struct page *page, const json_t *session)
 {
 	static const char *const facts[] = { "dialect", "protocol", "client", "clientInfo",
 		"serverInfo" };
-	json_t *event, *reason;
+	json_t *event;
 
 	compose_text(&page->out, "<h2>");
 	put(page, view_name(session));
@@ -154,11 +154,11 @@ put_session(struct page *page, const json_t *session)
 			"FAILED SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
 		    !has_room(page, trace_is_loss(event) ? "<p class=bad>" : "<p>"))
 			continue;
-		reason = trace_reason(event);
+		json_auto_t *reason = trace_reason(event);
+
 		compose_text(&page->out, "%b %b ", trace_clock(show_number(event, "time")),
 		    show_string(event, "why"));
 		put(page, show_text(reason));
-		json_decref(reason);
 	}
 	put_tools(page, session);
 	put_calls(page, session, false);
