@@ -451,7 +451,9 @@ static const struct {
 	{ D SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
 	      "\\\"capabilities\\\":{}}\"; exit 0;;") " | tail -n 1",
-	    0, "canceld -r1000/1m -- ...\n" },
+	    0, "canceld -r -- ...\n" },
+	{ D SHELL_SERVER(":", "*ping*) answer \"\\\"result\\\":{}\"; exit 0;;") " | tail -n 1", 0,
+	    "canceld -r1000/1m -- ...\n" },
 	{ D "--call x" DYING_SERVER(":",
 	      "exit 4") " | grep -c 'it died after its answer: .*status 4'",
 	    0, "1\n" },

@@ -409,7 +409,8 @@ examine(struct run *run, const struct asked *opening)
 	struct visit *visit = &run->visit;
 
 	run->ping = ask_whether_alive(run);
-	run->exits = strcmp(visit->end, "status 0") == 0;
+	/* One that exits after the opening would do so after each replay: nothing helps. */
+	run->exits = run->ping->served && strcmp(visit->end, "status 0") == 0;
 	if (has_died(run, CHECK_ALIVE, run->ping, "of a request that changes nothing"))
 		return;
 	if (run->what->kind == DIALOGUE_MCP)
