@@ -43,7 +43,7 @@
  *   reload {}                    -> changed, at_next_start: keys of the configuration file;
  *                                   refused: what is wrong in it; doubted: rules that were most
  *                                   likely meant otherwise; unfit: its sections that do not fit
- *                                   this server; section: the one that counts, if it says anything;
+ *                                   this server; section: the one that counts;
  *                                   file: its path. Error -32002: the whole is refused
  *   log {level}                  -> {}: the level of the log itself, "error" too
  *   log {}                       -> lines: the last ones of the log, as objects of the JSON log

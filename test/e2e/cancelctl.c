@@ -736,6 +736,14 @@ TEST(the_rules_and_what_is_wrong_in_the_file_are_shown)
 	run_expect_shell(run, "$C set files tools/call:a=5m && $C set -a -j && $C set files", 0,
 	    wanted);
 	ck_assert_ptr_nonnull(strstr(shell_output, "/file servers.fil* max-time none\"}"));
+	/* One that says nothing fits too, and that of a name that was changed does not. */
+	run_expect_shell(run,
+	    "echo '{\"servers\":{\"files\":{},\"else\":{}}}' >file; $C reload files", 0,
+	    "/file: changed timeout, max-time\n");
+	ck_assert_ptr_null(strstr(shell_output, "else"));
+	run_expect_shell(run,
+	    "for s in files fils; do echo '{\"servers\":{\"'$s'\":{\"timeout\":\"3s\"}}}' >file; $C reload files; done",
+	    1, "no server that was asked fits these sections: fils\n");
 	run_end(run);
 }
 

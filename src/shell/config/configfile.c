@@ -267,6 +267,7 @@ read_sections(struct reading *it, json_t *root)
 			file->section = json_string(pattern);
 		read_keys(it, section, counts ? POLICY_SECTION : POLICY_SOURCES);
 	}
+	json_object_set_new(it->said, "section", json_string(chosen));
 	if (former != NULL && chosen == NULL && json_object_size(root) > 0) {
 		file->section = json_incref(former);
 		pattern = json_string_value(former);
@@ -386,7 +387,7 @@ configfile_reload(struct options *options, struct log *log)
 		return NULL;
 	told = json_pack("{s:[],s:[],s:O,s:O,s:O*,s:o}", "changed", "at_next_start", "refused",
 	    options->file.faults, "unfit", json_object_get(next, SERVERS), "section",
-	    options->file.section, "file", printable_json(span_of(options->config)));
+	    json_object_get(next, "section"), "file", printable_json(span_of(options->config)));
 	each_option (row) {
 		json_t *before = json_object_get(options->file.in_force, row->name),
 		       *after = json_object_get(next, row->name);

@@ -193,7 +193,7 @@ tell_origin(const struct setting *it)
 	char shown[NAME_SHOWN];
 	BUF_AUTO text = { 0 };
 	const char *told;
-	json_t *origin;
+	json_auto_t *origin = NULL;
 
 	compose_text(&text, section != NULL ? "%s servers.%s" : "%s", place, section);
 	if (json_object_size(options->origins) < ORIGINS_MOST) {
@@ -213,7 +213,6 @@ tell_origin(const struct setting *it)
 	if (json_object_get(options->origins, told) == NULL)
 		json_object_set(options->origins, told, origin);
 	policy_name(policy, json_string_value(json_object_get(options->origins, told)));
-	json_decref(origin);
 }
 
 /*
@@ -271,17 +270,14 @@ static bool
 set_answers(const struct setting *it)
 {
 	const char *value = value_of(it);
-	json_t *json = json_loads(value, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	json_auto_t *json = json_loads(value, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	BUF_AUTO line = { 0 };
-	bool fine;
 
 	compose_text(&line, "%s", value + strspn(value, " \t\r\n"));
 	for (size_t i = 0; i < line.len; i++)
 		if (strchr("\r\n", line.data[i]) != NULL)
 			line.data[i] = ' ';
-	fine = add_rule(it, json != NULL, 0, buf_span(&line));
-	json_decref(json);
-	return fine;
+	return add_rule(it, json != NULL, 0, buf_span(&line));
 }
 
 static const char wanted_wait[] = "DURATION: " UNITS_DURATION;
