@@ -648,8 +648,8 @@ choose_batches(struct world *world)
 	unsigned kind = world->seed / 12 % 4;
 
 	world->asks_in_batches = !world->restarts && kind == 0 && world->seed / 48 % 4 == 1;
-	world->batches =
-	    world->asks_in_batches || ((kind == 1 || kind == 2) && world->seed / 48 % 2 == 1);
+	world->batches = world->asks_in_batches ||
+	    ((kind == 1 || kind == 2) && world->seed / 48 % (world->restarts ? 4 : 2) == 1);
 }
 
 /* Such as initialize: only the client's means something. */
