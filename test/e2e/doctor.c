@@ -445,15 +445,15 @@ static const struct {
 	    "it died in the second call: tools/call cannot be answered: the server has exited with status 3: boom\n" },
 	/* What it does after one answer it does after each. */
 	{ D "--call x" DYING_SERVER(":", "exit 4") " | tail -n 1", 0,
-	    "canceld -r1000/1m -- ...\n" },
+	    "canceld --parallel 1 -r1000/1m -- ...\n" },
 	{ D "--call x" DYING_SERVER(":", "(sleep 0.1; kill $$) &") " | tail -n 1", 0,
-	    "canceld -r1000/1m -- ...\n" },
+	    "canceld --parallel 1 -r1000/1m -- ...\n" },
 	{ D SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\","
 	      "\\\"capabilities\\\":{}}\"; exit 0;;") " | tail -n 1",
 	    0, "canceld -r -- ...\n" },
 	{ D SHELL_SERVER(":", "*ping*) answer \"\\\"result\\\":{}\"; exit 0;;") " | tail -n 1", 0,
-	    "canceld -r1000/1m -- ...\n" },
+	    "canceld --parallel 1 -r1000/1m -- ...\n" },
 	{ D "--call x" DYING_SERVER(":",
 	      "exit 4") " | grep -c 'it died after its answer: .*status 4'",
 	    0, "1\n" },

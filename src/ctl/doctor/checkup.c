@@ -649,7 +649,7 @@ advise(struct run *run)
 	if (!run->report->continues)
 		return;
 	if (run->died)
-		compose_text(options, run->exits ? " -r1000/1m" : " -r");
+		compose_text(options, run->exits ? " --parallel 1 -r1000/1m" : " -r");
 	/* The time of -k must be longer than any call. */
 	else if (stuck)
 		compose_text(options, " -k%ds", 3 * seconds);
