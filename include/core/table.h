@@ -93,7 +93,7 @@ struct place { /* of a request that has it, or waits for it */
 };
 
 struct copy {             /* pass.c: of a request's message, to be sent later or once more */
-	uint64_t start;   /* in lane->taken: where it was sent, or before */
+	uint64_t start;   /* in lane->taken: where its first byte was written, or before */
 	struct span text; /* its bytes stand behind this struct */
 };
 
@@ -157,7 +157,7 @@ struct request {
 	/* positions in its lane: of its text, and behind its frame; see pending_set_position */
 	uint64_t start, end;
 	msec_t received;      /* when it was added: the frame's last byte had arrived */
-	uint64_t silent_from; /* how many bytes its receiver had written when it was sent last */
+	uint64_t silent_from; /* what its receiver had written when it came, or was sent again */
 	msec_t since;         /* when its deadlines began to run; MSEC_NEVER: they do not yet */
 	struct alarm idle;    /* in pending->idle, or not armed */
 	/* in ->hard: its cap or grace; of a tombstone in ->linger; or not armed */

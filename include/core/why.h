@@ -41,7 +41,7 @@ enum why_level {
 	X(FORBIDDEN_CANCEL, NOTICE, "a cancel that the protocol forbids was dropped")              \
 	X(NOISE, NOTICE, "output on the server's stdout that is not a message was moved to the log") \
 	X(SWALLOWED, DECISION, "a response or progress that only canceld had asked for was consumed") \
-	X(CANCEL_UNSENT, NOTICE, "a request was cancelled before any of it was written, or read, and was not sent, or not again") \
+	X(CANCEL_UNSENT, NOTICE, "a cancelled request of which the server had read nothing was not sent, or not again") \
 	X(BLANK, TRAFFIC, "a blank line was dropped")                                              \
 	/* a message of canceld's own */                                                           \
 	X(TIMED_OUT, NOTICE, "a deadline passed: canceld gave the request up and answers it with an error") \

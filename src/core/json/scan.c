@@ -334,7 +334,7 @@ take_repeated(struct scan *scan, unsigned field, const char *quote)
 	if (field == SCAN_METHOD)
 		return NO_FIELD;
 	/*
-	 * Nobody can tell which message has a repeated id: this is told rather than any other
+	 * Nobody can tell which message has a repeated id: this is reported rather than any other
 	 * fault.
 	 */
 	if ((field == SCAN_ID || field == SCAN_ELEMENT_ID) && scan->fault != SCAN_REPEATED_ID) {

@@ -58,7 +58,7 @@ struct message {
 	/* of an element: the batch, with which it passes in any case; else NULL */
 	struct message *batch;
 	struct edits *edits;
-	struct outlet *outlet; /* of the session: its fate is told there, and its sender answered */
+	struct outlet *outlet; /* of the session: reports its fate, and answers its sender */
 	size_t edits_from;     /* of an element: bytes of the list before its own edits; else 0 */
 	char unescaped[METHOD_MAX]; /* private, as the next */
 	struct scan storage;
