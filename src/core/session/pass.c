@@ -108,6 +108,7 @@ append_text(struct buf *out, const struct message *message)
 void
 pass_copy(struct message *message)
 {
+	/* An edit adds at most its text, so the buf, which owns no memory, never grows. */
 	size_t room = message->text.len + message->edits->texts.len;
 	struct copy *copy = message->request->copy = mem_resize(NULL, sizeof(*copy) + room, 1);
 	struct buf text = { .data = (char *)(copy + 1), .cap = room };
