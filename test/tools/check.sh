@@ -33,6 +33,10 @@ report() # directory, suites, make
 	cat "$1"/*.result | sort -k 3 -rn
 	! grep -h '^skipped in all' "$1"/*.log || printf 'Which: grep -h ^skipped: %s/*.log\n' "$1"
 	if [ -n "$failed" ]; then
+		printf '\n'
+		for suite in $failed; do
+			grep ':[EF]:' "$1/$suite.log" | cut -c 1-500 || :
+		done
 		printf '\ncheck: FAILED:%s. One of them again: %s SUITE; one test of it: see test/README\n' "$failed" "$3"
 		return 1
 	fi
