@@ -25,19 +25,24 @@ choose_mood(struct world *world)
 }
 
 /*
- * How many bytes of a message are enough when nothing follows: a message, also an answer to canceld
- * itself, needs all but its line's end, an answer among text must be whole; but a malformed answer
- * without its line's end may have broken off, and is answered with the server's end.
+ * How many bytes of a message, as written, are enough when nothing follows: a message, also an
+ * answer to canceld itself, needs all but its line's end, an answer among text must be whole; but a
+ * malformed answer without its line's end may have broken off, and is answered with the server's
+ * end.
  */
 static size_t
 enough_of(const struct world *world, const struct sent *sent)
 {
+	size_t len = sent->len;
+
 	if ((sent->kind == KIND_JUNK && sent->own < 0) || sent->bad)
 		return sent->len;
 	if (sent->salvaged)
 		return (size_t)(strstr(sent->bytes, sent->arrives) - sent->bytes) +
 		    sent->arrives_len;
-	return world->oracle.header ? sent->len : sent->arrives_len;
+	while (!world->oracle.header && strchr("\r\n", sent->bytes[len - 1]) != NULL)
+		len--;
+	return len;
 }
 
 void
