@@ -97,7 +97,7 @@ EXPLORE_OBJECTS := $(call objects,test/explore/*.c test/sim/protocol.c test/scen
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,test/suites.c test/folder.c $(addprefix test/e2e/,harness.c hide.c process.c client.c))
 STRESS_OBJECTS := $(call objects,test/e2e/load.c test/e2e/stress*.c)
-E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS) $(B)/obj/test/e2e/clock-shift.o,$(call objects,test/suites.c test/needs.c test/folder.c test/e2e/*.c))
+E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS) $(B)/obj/test/e2e/clock-shift.o $(B)/obj/test/e2e/slow-start.o,$(call objects,test/suites.c test/needs.c test/folder.c test/e2e/*.c))
 BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c beside.c) test/e2e/process.c test/folder.c)
 BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
@@ -163,8 +163,9 @@ $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 
 # No sanitizer: it is loaded before theirs.
 $(B)/clock-shift.so: test/e2e/clock-shift.c test/e2e/clock-shift.h
+$(B)/slow-start.so: test/e2e/slow-start.c
 $(B)/nth.so: test/tools/nth.c
-$(B)/clock-shift.so $(B)/nth.so:
+$(B)/clock-shift.so $(B)/slow-start.so $(B)/nth.so:
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -fPIC -shared -o $@ $<
 
@@ -302,6 +303,11 @@ BINARIES = E2E_MARK=make CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath 
 e2e: export ASAN_OPTIONS := $(ASAN_OPTIONS):detect_leaks=0
 e2e: $(B)/e2e $(PROGRAMS) $(B)/demo-server $(B)/clock-shift.so
 	$(BINARIES) $<
+
+# The same, where each server starts late.
+.PHONY: slow-starts
+slow-starts: $(B)/slow-start.so
+	LD_PRELOAD=$(abspath $<) $(MAKE) e2e
 
 # Asks the shells that are installed: bash, zsh, fish.
 .PHONY: completions

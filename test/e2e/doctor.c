@@ -343,7 +343,7 @@ SUITE("doctor-reports", .seconds = 33);
 
 TEST(the_report_has_evidence_and_what_helps)
 {
-	struct run *run = examine(DOCTOR "--call stubborn --arguments '{\"ms\":1500}'" DEMO);
+	struct run *run = examine(DOCTOR "--call stubborn --arguments '{\"ms\":3000}'" DEMO);
 	json_t *report = expect_report(run), *check;
 	size_t i;
 

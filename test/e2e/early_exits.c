@@ -109,11 +109,14 @@ TESTS(in_an_open_session_its_last_lines_are_quoted, 0, 2)
 	run_end(run);
 }
 
+/* The server writes when canceld has, so that no line of it comes between. */
 TEST(stderr_passes_to_its_last_byte)
 {
 	struct run *run = run_options("",
-	    "sh:i=0; while [ $i -lt 500 ]; do echo \"line $i\"; i=$((i+1)); done >&2; printf last >&2; cat");
+	    "sh:read a; i=0; while [ $i -lt 500 ]; do echo \"line $i\"; i=$((i+1)); done >&2; printf last >&2; cat");
 
+	run_expect_logged(run, "STARTED");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
 	run_expect_logged(run, "line 0\nline 1\n");
 	run_expect_logged(run, "line 498\nline 499\nlast");
 	run_leave(run, 0);

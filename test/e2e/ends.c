@@ -274,14 +274,16 @@ TEST(a_server_that_closes_stdout_is_ended)
 	run_finish(run, ANY_STATUS);
 }
 
-/* That follows from the end of its stdin. */
+/* That follows from the end of its stdin. It says that it has read the first request. */
 TEST(a_stuck_server_is_not_said_to_have_closed_stdout)
 {
 	struct run *run = run_options("-r1 -k200ms -t ping=100ms",
-	    "sh:while read a; do :; done; exec >&-; exec sleep 50");
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}';"
+	    "while read a; do :; done; exec >&-; exec sleep 50");
 
 	for (int restarts = 0; restarts < 2; restarts++) {
 		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+		run_expect_message(run);
 		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
 		run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 		run_expect_error(run, "1", CODE_INTERNAL,

@@ -768,8 +768,8 @@ TEST(a_limit_that_leaves_no_room_for_the_starter_stops_no_server)
 		return;
 	}
 	shell_expect("true",
-	    "home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chmod 755 $home; cp $CANCELD $home/canceld; user=$((100000 + $$)); "
-	    "i=0; until ASAN_OPTIONS=detect_leaks=0 setpriv --reuid $user --regid $user --clear-groups prlimit --nproc=4 "
+	    "unset LD_PRELOAD; home=$(mktemp -d /tmp/canceld-e2e.XXXXXX); chmod 755 $home; cp $CANCELD $home/canceld; "
+	    "user=$((100000 + $$)); i=0; until ASAN_OPTIONS=detect_leaks=0 setpriv --reuid $user --regid $user --clear-groups prlimit --nproc=4 "
 	    "$home/canceld -v --no-history cat </dev/null 2>$home/log; status=$?; grep -q STARTED $home/log || "
 	    "[ $((i += 1)) = 50 ]; do :; done; "
 	    "grep -oE 'STARTED|ISOLATION_REFUSED reason=.*' $home/log; rm -r $home; exit $status",
