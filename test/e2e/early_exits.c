@@ -109,7 +109,10 @@ TESTS(in_an_open_session_its_last_lines_are_quoted, 0, 2)
 	run_end(run);
 }
 
-/* The server writes when canceld has, so that no line of it comes between. */
+/*
+ * The server writes once canceld has logged its start, so that no line of canceld stands between
+ * its own.
+ */
 TEST(stderr_passes_to_its_last_byte)
 {
 	struct run *run = run_options("",

@@ -274,7 +274,10 @@ TEST(a_server_that_closes_stdout_is_ended)
 	run_finish(run, ANY_STATUS);
 }
 
-/* That follows from the end of its stdin. It says that it has read the first request. */
+/*
+ * That follows from the end of its stdin. The server says when it has read the first request, which
+ * would else go to the next one.
+ */
 TEST(a_stuck_server_is_not_said_to_have_closed_stdout)
 {
 	struct run *run = run_options("-r1 -k200ms -t ping=100ms",

@@ -758,7 +758,8 @@ TEST(an_isolation_that_the_system_refuses_is_told)
 
 /*
  * The starter is one process more than canceld had before it was isolated. A start that takes
- * longer than 100 ms, as on a busy machine, is not made again without it: then all of it is.
+ * longer than 100 ms, as on a busy machine, is not made again without it: then all of it is. So
+ * slow-starts has no start here that is late each time.
  */
 TEST(a_limit_that_leaves_no_room_for_the_starter_stops_no_server)
 {

@@ -40,7 +40,9 @@ enough_of(const struct world *world, const struct sent *sent)
 	if (sent->salvaged)
 		return (size_t)(strstr(sent->bytes, sent->arrives) - sent->bytes) +
 		    sent->arrives_len;
-	while (!world->oracle.header && strchr("\r\n", sent->bytes[len - 1]) != NULL)
+	if (world->oracle.header)
+		return len;
+	while (sent->bytes[len - 1] == '\n' || sent->bytes[len - 1] == '\r')
 		len--;
 	return len;
 }

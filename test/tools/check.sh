@@ -35,7 +35,7 @@ report() # directory, suites, make
 	if [ -n "$failed" ]; then
 		printf '\n'
 		for suite in $failed; do
-			grep ':[EF]:' "$1/$suite.log" | cut -c 1-500 || :
+			grep -s ':[EF]:' "$1/$suite.log" | cut -c 1-500
 		done
 		printf '\ncheck: FAILED:%s. One of them again: %s SUITE; one test of it: see test/README\n' "$failed" "$3"
 		return 1
