@@ -490,11 +490,26 @@ run_close_out(struct run *run)
 	close_end(&run->from);
 }
 
+static bool adopting;
+
+void
+adopt_orphans(void)
+{
+	adopting = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+}
+
+/* Reaps the orphans too: until then their process group exists. */
 static bool
 has_exited(struct run *run)
 {
-	if (!run->exited && waitpid(run->pid, &run->status, WNOHANG) == run->pid)
-		run->exited = true;
+	pid_t pid;
+	int status;
+
+	while ((pid = waitpid(adopting ? -1 : run->pid, &status, WNOHANG)) > 0)
+		if (pid == run->pid) {
+			run->exited = true;
+			run->status = status;
+		}
 	return run->exited;
 }
 
@@ -555,15 +570,8 @@ run_stop(const struct run *run)
 	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
 }
 
-static bool adopting;
-
-void
-adopt_orphans(void)
-{
-	adopting = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
-}
-
-bool
+/* Whether a process of the run is left, and which. */
+static bool
 run_leaves(const struct run *run, char *left, size_t size)
 {
 	if (process_marked(run->mark, left, size) > 0)

@@ -115,16 +115,12 @@ void run_expect_exit_alone(struct run *run, int status);
 
 /* Stops canceld, until SIGCONT, or the end of this test's process, however it ends. */
 void run_stop(const struct run *run);
-
-/* Whether a process of the run is left, and which. */
-bool run_leaves(const struct run *run, char *left, size_t size);
-
-/* Waits until none is left. */
+/* Waits until no process of the run is left. */
 void run_expect_gone(struct run *run);
 
 /*
- * Makes this process the parent of all orphans of later runs, so that run_expect_gone also sees
- * those without a mark (node overwrites its environment).
+ * Makes this process the parent of all orphans of later runs: it reaps them, and run_expect_gone
+ * also sees those without a mark (node overwrites its environment).
  */
 void adopt_orphans(void);
 
