@@ -111,19 +111,19 @@ bool supervisor_is_over(const struct supervisor *supervisor);
 
 /*
  * How often and how soon a failed server is started again. At once, if it is the first, or had
- * answered something beside the handshake; else after a wait that doubles (TIME_RESTART_WAIT,
- * TIME_RESTART_MOST).
+ * answered something beside the handshake, or ran for TIME_START; else after a wait that doubles
+ * (TIME_RESTART_WAIT, TIME_RESTART_MOST). Not after LIMIT_UNSERVED such servers in a row.
  */
 struct restart {       /* the caller sets the first two members */
 	size_t most;   /* restarts within the time; 0: none */
 	msec_t within; /* MSEC_NEVER: no window, `most` counts all restarts */
-	/* when the last restarts were counted: a ring of `most`; owned; NULL before the first */
+	/* when the last restarts were counted: a ring of `most`, which the caller frees */
 	msec_t *times;
 	size_t count; /* restarts so far */
-	msec_t wait;  /* before the last restart */
+	msec_t wait;  /* before the last restart ... */
+	msec_t last;  /* ... and when that was counted */
+	int row;      /* restarts since the last server that was of use */
 };
-
-void restart_free(struct restart *restart);
 
 /*
  * A server has failed; served: it had answered something beside the handshake. Counts a restart and

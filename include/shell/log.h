@@ -81,7 +81,7 @@ enum log_kind {
 	 */
 	LOG_PAYLOAD,
 	LOG_NUMBER,   /* this and the next have a number */
-	LOG_POSITIVE, /* 0 is left out */
+	LOG_POSITIVE, /* else it is left out */
 	LOG_TIME,     /* a duration in ms; MSEC_NEVER is left out */
 };
 

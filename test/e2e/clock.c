@@ -3,6 +3,7 @@
 
 #include "clock-shift.h"
 #include "client.h"
+#include "process.h"
 #include "shell.h"
 
 enum { HOUR = 3600, DAY = 24 * HOUR }; /* seconds */
@@ -26,10 +27,11 @@ SUITE("clock", .alone = true, .before = share);
 
 /* NULL: this program loads no library, as it has none. */
 static struct run *
-run_shifted(const char *options)
+run_shifted(const char *options, const char *command)
 {
 	struct run *run = run_start(&(struct setup){
 	    .options = options,
+	    .command = command,
 	    .shell =
 		"export LD_PRELOAD=$CLOCK_SHIFTER ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0",
 	});
@@ -46,7 +48,7 @@ run_shifted(const char *options)
 
 TESTS(a_clock_that_is_set_moves_no_deadline, 0, 2)
 {
-	struct run *run = run_shifted("--name mine -t tools/call:sleep=500ms");
+	struct run *run = run_shifted("--name mine -t tools/call:sleep=500ms", NULL);
 	const char *kept =
 	    "grep '\"id\":3,' $HOME/.local/state/canceld/history | grep -o '\"elapsed\":[0-9]*'";
 	long elapsed;
@@ -77,7 +79,7 @@ TESTS(a_clock_that_is_set_moves_no_deadline, 0, 2)
  */
 TESTS(time_in_which_the_machine_stood_still_is_none, 0, 3)
 {
-	struct run *run = run_shifted("--name mine -t tools/call:sleep=20m");
+	struct run *run = run_shifted("--name mine -t tools/call:sleep=20m", NULL);
 	const char *left = "$C ls -j $PID | grep -o '\"timeout_left_ms\":[0-9]*' | cut -d: -f2";
 
 	if (run == NULL)
@@ -99,5 +101,32 @@ TESTS(time_in_which_the_machine_stood_still_is_none, 0, 3)
 		ck_assert_ptr_null(strstr(run->error.data, "SKEWED"));
 	}
 	run_leave(run, 0);
+	run_end(run);
+}
+
+/* Whatever -r allows. Its clock goes on while it waits, as a byte from the client shows it. */
+TEST(a_server_that_ends_after_each_handshake_is_given_up)
+{
+	struct run *run = run_shifted("-r1000/1m",
+	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then read m; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\","
+	    "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{}}}'; echo no base >&2; "
+	    "exit 4; fi; : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
+
+	if (run == NULL)
+		return;
+	kill(process_child(run->pid, "demo-server"), SIGKILL);
+	run_call(run, "2", "echo", "{}");
+	for (size_t i = 1; i <= 20; i++) {
+		run_until(run, count_of(run->error.data, " RESTARTING count=") == i,
+		    "it was not started %zu times", i);
+		shift->monotonic += 10;
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
+	}
+	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
+	ck_assert_str_eq(at_text(run->message, "error message"),
+	    "canceld: tools/call echo cannot be answered: the server has exited with status 4, and is not started again "
+	    "as it was started 20 times in a row and answered no request of the client's: no base");
+	run_expect_logged(run, "RESTART_REFUSED reason=\"it was started 20 times in a row");
+	run_expect_exit(run, 4);
 	run_end(run);
 }

@@ -75,7 +75,12 @@ check_wait(struct world *world, bool served, int64_t wait)
 	for (i = 0; i < world->start_count; i++)
 		recent += world->restart.within == MSEC_NEVER ||
 		    world->now - world->starts[i] < world->restart.within;
-	if ((wait == MSEC_NEVER) != (recent >= world->restart.most))
+	if (served ||
+	    (world->start_count > 0 &&
+		world->now - world->starts[world->start_count - 1] >= TIME_START))
+		world->in_row = 0;
+	if ((wait == MSEC_NEVER) !=
+	    (recent >= world->restart.most || world->in_row == LIMIT_UNSERVED))
 		oracle_blame(&world->oracle, "7: %zu restarts of %zu, and another one is %s",
 		    recent, world->restart.most, wait == MSEC_NEVER ? "refused" : "allowed");
 	if (wait != MSEC_NEVER && wait > (served ? 0 : TIME_RESTART_MOST))
@@ -83,6 +88,7 @@ check_wait(struct world *world, bool served, int64_t wait)
 		    (long long)wait);
 	if (wait != MSEC_NEVER && world->start_count < STARTS_MAX)
 		world->starts[world->start_count++] = world->now;
+	world->in_row++;
 }
 
 static bool

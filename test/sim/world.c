@@ -729,7 +729,7 @@ cleanup(struct world *world)
 {
 	both_free(world);
 	policy_free(&world->policy);
-	restart_free(&world->restart);
+	free(world->restart.times);
 	oracle_free(&world->oracle);
 	free(world->peer[CLIENT].text);
 	free(world->peer[SERVER].text);

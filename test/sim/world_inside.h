@@ -64,8 +64,8 @@ struct world {
 	unsigned crashes; /* steps of a hundred in which the server crashes */
 	struct restart restart;
 	int64_t starts[STARTS_MAX]; /* when servers were started again */
-	int start_count;
-	int64_t back_at; /* when the next one is started */
+	int start_count, in_row;    /* in_row: since a server was of use */
+	int64_t back_at;            /* when the next one is started */
 	enum mood mood;
 	int64_t mood_delay;
 	int quiet; /* acts of the peers in which they ask nothing but to open the session */

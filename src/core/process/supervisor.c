@@ -101,9 +101,8 @@ supervisor_sweeps(const struct supervisor *supervisor)
 static unsigned
 column_of(const struct supervisor *supervisor, enum supervisor_event event)
 {
-	bool swept = supervisor_sweeps(supervisor) &&
-	    (event == SUPERVISE_SWEPT ||
-		(event == SUPERVISE_TICK && supervisor->state == PROCESS_SEIZING));
+	bool swept = event == SUPERVISE_SWEPT ||
+	    (event == SUPERVISE_TICK && supervisor->state == PROCESS_SEIZING);
 
 	if (swept && supervisor->next_start != MSEC_NEVER)
 		return COLUMN_REPLACED;

@@ -345,8 +345,8 @@ const struct options_row options_rows[] = {
 	{ .help = "A server that fails" },
 	{ 'r', 0, set_restart, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
 	    "stateless or [stateless,]N[/DURATION], as in -r5/1m or --restart=5/1m, with N from 1 to 100000 and DURATION " UNITS_DURATION,
-	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and when "
-	    "it is needed after it has exited with 0; language servers, and agents (ACP) that can neither resume nor load a "
+	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m), and never "
+	    "20 times in a row without an answer; also when it is needed after it has exited with 0; language servers, and agents (ACP) that can neither resume nor load a "
 	    "session, only if stateless" },
 	{ 'k', 0, set_stuck, "kill-stuck", AT(session.kill_stuck), "[=DURATION]", wanted_time,
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it, unless it "

@@ -199,13 +199,12 @@ json_t *
 views_meant(const struct control *control, const struct policy_rule *rule)
 {
 	BUF_AUTO text = { 0 };
-	json_t *meant = NULL;
 
-	if (policy_meant(&control->options->policy, rule, session_view(control->session).dialect,
-		&text) &&
-	    text.len > 0)
-		meant = printable_json(buf_span(&text));
-	return meant;
+	return policy_meant(&control->options->policy, rule, session_view(control->session).dialect,
+		   &text) &&
+		text.len > 0 ?
+	    printable_json(buf_span(&text)) :
+	    NULL;
 }
 
 json_t *

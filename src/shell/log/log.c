@@ -224,7 +224,7 @@ is_left_out(const struct log_field *field)
 	if (field->kind == LOG_TIME)
 		return field->number == MSEC_NEVER;
 	if (field->kind == LOG_POSITIVE)
-		return field->number == 0;
+		return field->number <= 0;
 	return field->kind != LOG_NUMBER && field->text.len == 0;
 }
 

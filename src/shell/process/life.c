@@ -248,9 +248,8 @@ report_exit(struct life *life)
 		life->client.state != CLIENT_PRESENT);
 
 	log_event(life->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED,
-	    child->signal > 0 ? log_number("signal", child->signal) :
-		child->exited ? log_number("status", child->status) :
-				log_string("status", NULL),
+	    log_positive("signal", child->signal),
+	    child->status < 0 ? log_string("status", NULL) : log_number("status", child->status),
 	    log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
 	    log_string("hint", ended ? NULL : hint_of_exit(life)));
 }
@@ -286,10 +285,11 @@ plan_successor(struct life *life)
 	if (obstacle == NULL)
 		obstacle = starter_obstacle();
 	if (life->server->dismissed)
-		life->restart.wait = 0;
+		life->restart.wait = life->restart.row = 0;
 	else if (obstacle == NULL &&
 	    restart_after(&life->restart, life->server->served, life->now) == MSEC_NEVER)
-		obstacle =
+		obstacle = life->restart.row == LIMIT_UNSERVED ?
+		    "it was started 20 times in a row and answered no request of the client's" :
 		    "it has failed more often than --restart=N/DURATION allows, which is 5/1m by default; -r1000/1m allows 1000 in a minute";
 	session_explain(life->session, obstacle);
 	if (obstacle == NULL)
@@ -519,7 +519,7 @@ life_close(struct life *life)
 	descriptor_close(&life->client.exit);
 	detach(life);
 	relay_close(&life->relay);
-	restart_free(&life->restart);
+	free(life->restart.times);
 }
 
 /* Whether messages that cannot be written to this server are kept for its successor. */
@@ -568,12 +568,11 @@ has_failed(const struct life *life)
 {
 	enum server_life server = life->server->life;
 
-	if (life->options->session.dry_run)
-		return false;
-	return server == SERVER_STUCK ||
-	    (life->supervisor.state == PROCESS_DEAF &&
-		(server == SERVER_DEAF || server == SERVER_RETIRED) &&
-		!session_server_owes(life->session));
+	return !life->options->session.dry_run &&
+	    (server == SERVER_STUCK ||
+		(life->supervisor.state == PROCESS_DEAF &&
+		    (server == SERVER_DEAF || server == SERVER_RETIRED) &&
+		    !session_server_owes(life->session)));
 }
 
 /* end: what the client's end demands. A server is closed once it was sent what tells it to end. */
