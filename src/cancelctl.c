@@ -21,7 +21,7 @@ ctl_help(int argc, char *argv[])
 	(void)argv;
 	puts("usage: cancelctl COMMAND [argument...]\n\n"
 	     "Shows and steers the canceld of this user, and sets it up.\n");
-	for (const struct command *it = commands; it < commands + COUNT_OF(commands); it++)
+	each_of (it, commands)
 		printf("  %s%s%s\n        %s\n", it->name, it->arguments[0] != '\0' ? " " : "",
 		    it->arguments, it->help);
 	puts(
@@ -68,7 +68,7 @@ main(int argc, char *argv[])
 		name = "help";
 	if (span_is_any(nearest.typed, "-V --version"))
 		name = "version";
-	for (const struct command *it = commands; it < commands + COUNT_OF(commands); it++) {
+	each_of (it, commands) {
 		if (strcmp(it->name, name) == 0)
 			return ctl_end(it->run(argc - 1, argv + 1));
 		nearest_offer(&nearest, it->name);

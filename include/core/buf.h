@@ -29,6 +29,11 @@ extern void (*mem_exhausted)(void);
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The loop over all elements of an array; item: a pointer, which it declares. */
+#define each_of(item, array) \
+	/* NOLINTNEXTLINE: it declares */ \
+	for (__typeof__(*(array)) *item = (array); (item) < (array) + COUNT_OF(array); (item)++)
+
 struct span {
 	const char *ptr;
 	size_t len;

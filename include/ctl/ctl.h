@@ -15,6 +15,15 @@ enum {
 	CTL_FAILED = 125, /* cancelctl itself failed */
 };
 
+/*
+ * The loop over what an owner has in `list`, `count` of them. item: a pointer to each, which it
+ * declares. The body must not remove any.
+ */
+#define each_listed(item, owner) \
+	/* NOLINTNEXTLINE: it declares */ \
+	for (__typeof__(*(owner)->list) *item = (owner)->list; \
+	     (item) != NULL && (item) < (owner)->list + (owner)->count; (item)++)
+
 /* Writes one line, "cancelctl: ", to stderr, and returns the status. */
 int ctl_tell(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

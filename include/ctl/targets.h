@@ -8,6 +8,7 @@
 
 #include "core/buf.h"
 #include "core/timeline.h"
+#include "ctl/ctl.h"
 #include "shell/place.h"
 #include "shell/words.h"
 
@@ -86,14 +87,6 @@ int targets_tell_none(const struct targets *targets, const char *which);
 
 /* Removes the targets that `which`, a pid or a name, does not mean; NULL: removes none. */
 void targets_keep(struct targets *targets, const char *which);
-
-/*
- * The target at index i; NULL: there are no more. The body of the loop over all of them must not
- * remove any.
- */
-struct target *targets_at(const struct targets *targets, size_t i);
-#define targets_each(target, targets) \
-	for (size_t of_ = 0; ((target) = targets_at(targets, of_)) != NULL; of_++)
 
 /* To be called at the end in any case. */
 void targets_free(struct targets *targets);

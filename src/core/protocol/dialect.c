@@ -250,9 +250,9 @@ static const struct dialect *const dialects[] = { &dialect_acp, &dialect_bsp, &d
 const struct dialect *
 dialect_named(struct span name)
 {
-	for (size_t i = 0; i < COUNT_OF(dialects); i++)
-		if (span_is(name, dialects[i]->name))
-			return dialects[i];
+	each_of (dialect, dialects)
+		if (span_is(name, (*dialect)->name))
+			return *dialect;
 	return NULL;
 }
 

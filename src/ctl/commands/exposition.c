@@ -52,7 +52,7 @@ static const struct family {
 	    "Bytes read from a side and not yet written to the other.", "queued_bytes", "from", 0 },
 };
 
-enum { FAMILIES = COUNT_OF(families), LABELS = 4 };
+enum { LABELS = 4 };
 
 void
 exposition_init(struct exposition *exposition)
@@ -186,7 +186,7 @@ samples_of(struct exposition *exposition, const json_t *stats)
 
 	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
 		values[0] = SPAN("other");
-	for (const struct family *family = families; family < families + FAMILIES; family++) {
+	each_of (family, families) {
 		if ((family->traits & MCP) && !show_is(stats, "dialect", "mcp"))
 			continue;
 		if (!(family->traits & BY_METHOD))
@@ -253,6 +253,6 @@ exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
 			json_object_set_new(samples, key, samples_of(exposition, value));
 	json_object_foreach (samples, key, value)
 		add_all(sums, value, true);
-	for (int i = 0; i < FAMILIES; i++)
-		write_family(&families[i], sums, text);
+	each_of (family, families)
+		write_family(family, sums, text);
 }

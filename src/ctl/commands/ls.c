@@ -13,12 +13,11 @@ static const char usage[] =
 static json_t *
 list_requests(struct targets *targets, const char *which, int *status)
 {
-	const struct target *target;
 	json_t *rows = json_array(), *request, *fault;
 	long long more = 0, taken = 0;
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
-	targets_each (target, targets) {
+	each_listed (target, targets) {
 		show_each (request, json_object_get(target->about, "requests"))
 			json_array_append_new(rows, target_with(target, request));
 		show_each (fault, json_object_get(target->about, "config")) {

@@ -53,11 +53,10 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 {
 	struct targets targets = { .method = "stats" };
 	json_auto_t *stats = json_object();
-	const struct target *target;
 	BUF_AUTO key = { 0 };
 
 	targets_find(&targets, TARGETS_LOOK);
-	targets_each (target, &targets) {
+	each_listed (target, &targets) {
 		/* The path need not be UTF-8. */
 		buf_clear(&key);
 		printable_append(&key, span_of(target->path), "\\");

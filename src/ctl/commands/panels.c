@@ -37,12 +37,10 @@ static const char keys[] =
 struct target *
 top_target(const struct top *top, const json_t *request)
 {
-	struct target *target;
-
-	targets_each (target, &top->targets)
+	each_listed (target, &top->targets)
 		if (span_equal(span_of(target->path), show_string(request, "socket")))
-			break;
-	return target;
+			return target;
+	return NULL;
 }
 
 struct screen {
@@ -80,10 +78,9 @@ put_totals(const struct top *top, struct screen *screen)
 	static const char *const keys_of[] = { "in_flight", "timeouts", "restarts",
 		"places_taken" };
 	int64_t sums[4] = { 0 }, silent = 0;
-	const struct target *target;
 	BUF_AUTO text = { 0 };
 
-	targets_each (target, &top->targets) {
+	each_listed (target, &top->targets) {
 		silent += target->about == NULL;
 		for (int k = 0; k < 4; k++)
 			sums[k] += show_number(target->about, keys_of[k]);

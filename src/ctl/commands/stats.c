@@ -106,8 +106,8 @@ show_stats(const struct target *target)
 	compose_text(&line, "%s  up %b, restarts %d", target_name(target),
 	    show_time(show_number(stats, "uptime_ms")), (int64_t)show_number(stats, "restarts"));
 	show_line(&line);
-	for (size_t i = 0; i < COUNT_OF(lines); i++)
-		show_counts(lines[i].head, json_object_get(stats, lines[i].key));
+	each_of (it, lines)
+		show_counts(it->head, json_object_get(stats, it->key));
 	/* Sorted by the sum of the times, so that what hung stands first. */
 	show_each (row, rows)
 		show_add(row, "weight", -show_number(row, "sum_ms"));
@@ -120,13 +120,12 @@ int
 ctl_stats(int argc, char *argv[])
 {
 	struct targets targets = { .method = "stats" };
-	const struct target *target;
 	bool json = false;
 	int status;
 
 	ctl_line(argc, argv, CTL_OPTIONS({ "json", 'j', &json }), 1, usage);
 	status = targets_choose(&targets, argv[optind], TARGETS_LOOK);
-	targets_each (target, &targets)
+	each_listed (target, &targets)
 		if (json)
 			show_json(target->about);
 		else

@@ -101,12 +101,11 @@ add_row(const struct top *top, json_t *ended, json_t *row)
 static void
 collect(struct top *top, json_t *ended)
 {
-	const struct target *target;
 	json_t *request, *row;
 	json_int_t age;
 
 	top->more = 0;
-	targets_each (target, &top->targets) {
+	each_listed (target, &top->targets) {
 		age = show_number(target->about, "age_ms");
 		if (age > 0 && !show_has(top->starts, target->path))
 			json_object_set_new(top->starts, target->path,
@@ -166,11 +165,10 @@ keep_unheard(struct top *top, const json_t *former, json_t *ended, msec_t passed
 static void
 note_calls(struct top *top, msec_t now)
 {
-	const struct target *target;
 	json_auto_t *former = top->calls;
 
 	top->calls = json_object();
-	targets_each (target, &top->targets) {
+	each_listed (target, &top->targets) {
 		json_t *counts = json_object_get(former, target->path);
 		json_t *count = json_object_get(target->about, "calls");
 		bool known = counts != NULL;
@@ -224,15 +222,13 @@ read_log(struct top *top)
 static void
 find_targets(struct top *top)
 {
-	struct target *target;
-
 	targets_free(&top->targets);
 	top->targets.params = json_pack("{s:b}", "requests", true);
 	if (top->path != NULL)
 		targets_hear(&top->targets, top->path, TARGETS_LOOK);
 	else
 		targets_find(&top->targets, TARGETS_LOOK);
-	targets_each (target, &top->targets)
+	each_listed (target, &top->targets)
 		target->meant = top->path != NULL || show_has(top->calls, target->path);
 	targets_keep(&top->targets, top->which);
 }
@@ -518,8 +514,8 @@ run(struct top *top, msec_t interval)
 	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
 	msec_t next = 0, rest;
 
-	for (size_t i = 0; i < COUNT_OF(signals); i++)
-		sigaction(signals[i],
+	each_of (number, signals)
+		sigaction(*number,
 		    &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
 	if (!term_enter())
 		return ctl_usage("top needs a terminal; see cancelctl ls for a list");

@@ -68,14 +68,13 @@ static void
 hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 {
 	struct pollfd *awaited = mem_new((targets->count + 1) * sizeof(*awaited));
-	struct target *target;
 	json_t *message;
 
 	for (size_t i = 0; i < targets->count; i++)
 		awaited[i] = (struct pollfd){ .fd = targets->list[i].fd, .events = POLLIN };
 	poll(awaited, (nfds_t)targets->count, limit);
 	free(awaited);
-	targets_each (target, targets) {
+	each_listed (target, targets) {
 		target_read(target);
 		while ((message = target_take(target)) != NULL) {
 			hear(watcher, target, message);
@@ -93,10 +92,8 @@ hear_all(const struct watcher *watcher, struct targets *targets, int limit)
 static void
 look(struct targets *targets)
 {
-	struct target *target;
-
 	targets_look(targets);
-	targets_each (target, targets)
+	each_listed (target, targets)
 		if (target->unasked && target->about == NULL) {
 			target->about = json_true();
 			target_tell(target);

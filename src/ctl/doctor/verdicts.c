@@ -190,9 +190,9 @@ write_finding(const struct verdicts *report, int check, bool colour, struct buf 
 const char *
 verdicts_answer(const char *method, bool refused)
 {
-	for (size_t i = 0; i < COUNT_OF(harmless); i++)
-		if (strcmp(harmless[i].method, method) == 0 && (!refused || harmless[i].refused))
-			return harmless[i].option;
+	each_of (it, harmless)
+		if (strcmp(it->method, method) == 0 && (!refused || it->refused))
+			return it->option;
 	return "";
 }
 

@@ -110,10 +110,10 @@ answer_to(const json_t *request)
 		{ "client/registerCapability", "null" } };
 	json_t *id = json_object_get(request, "id");
 
-	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		if (show_is(request, "method", rows[i].method))
+	each_of (row, rows)
+		if (show_is(request, "method", row->method))
 			return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
-			    json_loads(rows[i].result, JSON_DECODE_ANY, NULL));
+			    json_loads(row->result, JSON_DECODE_ANY, NULL));
 	return json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
 	    CODE_METHOD_NOT_FOUND, "message", "cancelctl does not offer this");
 }
@@ -147,12 +147,11 @@ tell_event(struct visit *visit, json_t *event)
 		    "hint" },
 	};
 
-	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		if (show_is(event, "why", rows[i].why)) {
+	each_of (row, rows)
+		if (show_is(event, "why", row->why)) {
 			clear_line(visit);
-			ctl_tell(CTL_YES, "%s%s%s%s", rows[i].before,
-			    visit_text(event, rows[i].key), rows[i].between,
-			    visit_text(event, rows[i].last));
+			ctl_tell(CTL_YES, "%s%s%s%s", row->before, visit_text(event, row->key),
+			    row->between, visit_text(event, row->last));
 		}
 }
 

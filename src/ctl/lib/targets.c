@@ -252,12 +252,6 @@ target_name(const struct target *target)
 	return text;
 }
 
-struct target *
-targets_at(const struct targets *targets, size_t i)
-{
-	return i < targets->count ? &targets->list[i] : NULL;
-}
-
 /* Adds the socket with this path, unless it is in the list; pid: 0: not known. */
 static void
 add(struct targets *targets, const char *path, long pid)
@@ -265,8 +259,8 @@ add(struct targets *targets, const char *path, long pid)
 	size_t at = targets->count;
 	struct target *target;
 
-	targets_each (target, targets)
-		if (strcmp(target->path, path) == 0)
+	each_listed (known, targets)
+		if (strcmp(known->path, path) == 0)
 			return;
 	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(*targets->list));
 	while (at > 0 && targets->list[at - 1].pid > pid)
@@ -331,14 +325,13 @@ void
 targets_look(struct targets *targets)
 {
 	char directory[PLACE_DIRECTORY];
-	struct target *target;
 
 	if (sockets_place != NULL)
 		add_all(targets, sockets_place);
 	for (int i = 0; i < PLACES && sockets_place == NULL; i++)
 		if (place_directory(i, directory))
 			add_all(targets, directory);
-	targets_each (target, targets)
+	each_listed (target, targets)
 		if (target->fd < 0 &&
 		    !target_ask(target, targets->method, json_incref(targets->params), 0))
 			place_remove_dead(target->path);
@@ -351,16 +344,15 @@ targets_look(struct targets *targets)
 static void
 hear_all(struct targets *targets, msec_t end)
 {
-	for (size_t i = 0; i < targets->count; i++) {
-		struct target *target = &targets->list[i];
-
+	each_listed (target, targets) {
 		if (target->answered)
 			continue;
 		/*
 		 * Descriptors may have run out: closes the connections of those that have answered.
 		 */
-		for (size_t k = 0; target->fd < 0 && k < i; k++)
-			hang_up(&targets->list[k]);
+		for (struct target *former = targets->list; target->fd < 0 && former < target;
+		     former++)
+			hang_up(former);
 		if (target->fd >= 0 ||
 		    target_ask(target, targets->method, json_incref(targets->params), end))
 			target->about = receive(target, end);
@@ -399,11 +391,10 @@ is_meant(const struct target *target, const char *which)
 void
 targets_keep(struct targets *targets, const char *which)
 {
-	struct target *target;
 	const char *name;
 
 	targets->near = (struct nearest){ .typed = span_of(which) };
-	targets_each (target, targets) {
+	each_listed (target, targets) {
 		if (is_meant(target, which))
 			continue;
 		if (!target->answered && !target->gone)
@@ -438,9 +429,8 @@ json_t *
 targets_rows(const struct targets *targets)
 {
 	json_t *rows = json_array(), *row;
-	const struct target *target;
 
-	targets_each (target, targets) {
+	each_listed (target, targets) {
 		row = target_with(target, target->about);
 		json_object_set_new(row, "answering", json_boolean(target->about != NULL));
 		json_array_append_new(rows, row);
@@ -477,12 +467,10 @@ targets_hear(struct targets *targets, const char *path, msec_t limit)
 static int
 open_path(struct targets *targets, const char *path)
 {
-	struct target *target;
-
 	if (strlen(path) >= PLACE_PATH)
 		return ctl_no("%.200s: %s", path, strerror(ENAMETOOLONG));
 	targets_hear(targets, path, CALL_LIMIT);
-	targets_each (target, targets)
+	each_listed (target, targets)
 		if (target->about == NULL)
 			return ctl_tell(target->status, "%s: %s", path, target->fault);
 	return CTL_YES;
@@ -492,13 +480,12 @@ static int
 choose(struct targets *targets, const char *which, msec_t limit)
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
-	struct target *target;
 	bool met = false;
 
 	if (which != NULL && strchr(which, '/') != NULL)
 		return open_path(targets, which);
 	targets_find(targets, limit);
-	targets_each (target, targets)
+	each_listed (target, targets)
 		met |= target->about != NULL && is_meant(target, which);
 	if (!met)
 		hear_all(targets, end);
@@ -506,7 +493,7 @@ choose(struct targets *targets, const char *which, msec_t limit)
 		return targets_tell_none(targets, NULL);
 	if (which != NULL)
 		return choose_one(targets, which);
-	targets_each (target, targets) {
+	each_listed (target, targets) {
 		if (target->about == NULL && !target->gone)
 			target_tell(target);
 		target->gone = target->about == NULL;
@@ -531,9 +518,8 @@ targets_ask(const char *which, const char *method, json_t *params,
 {
 	struct targets targets = { .method = "list" };
 	int status = targets_choose(&targets, which, CALL_LIMIT), one;
-	struct target *target;
 
-	targets_each (target, &targets) {
+	each_listed (target, &targets) {
 		json_auto_t *result = target_call(target, method, json_incref(params));
 
 		/* When all are asked, it is no error that one of them ends meanwhile. */

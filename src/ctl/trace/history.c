@@ -321,10 +321,10 @@ trace_reason(const json_t *event)
 			    show_has(event, "method") ? " open, this is the oldest" : " open" },
 		{ "status", "exit status ", "" }, { "signal", "signal ", "" } };
 
-	for (size_t i = 0; i < COUNT_OF(numbers); i++)
-		if (show_has(event, numbers[i].key))
-			return json_sprintf("%s%lld%s", numbers[i].before,
-			    show_number(event, numbers[i].key), numbers[i].behind);
+	each_of (number, numbers)
+		if (show_has(event, number->key))
+			return json_sprintf("%s%lld%s", number->before,
+			    show_number(event, number->key), number->behind);
 	/* What canceld itself failed at. */
 	if (show_has(event, "doing"))
 		return json_sprintf("cannot %s%s%s", show_string(event, "doing").ptr,
@@ -371,9 +371,7 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 static const json_t *
 running(const struct choice *choice, const json_t *session)
 {
-	const struct target *target;
-
-	targets_each (target, &choice->targets)
+	each_listed (target, &choice->targets)
 		if (!show_has(session, "over") &&
 		    show_number(target->about, "pid") == show_number(session, "pid") &&
 		    span_equal(show_string(target->about, "name"),

@@ -84,9 +84,9 @@ put_tools(struct page *page, const json_t *session)
 		if (!has_room(page, "<tr>"))
 			continue;
 		put_cell(page, "t", tool, "title");
-		for (size_t k = 0; k < COUNT_OF(numbers); k++) {
+		each_of (number, numbers) {
 			compose_text(&page->out, "<td class=n>");
-			column_text(&page->out, tool, numbers[k]);
+			column_text(&page->out, tool, *number);
 		}
 	}
 	compose_text(&page->out, "</table>");
@@ -147,8 +147,8 @@ put_session(struct page *page, const json_t *session)
 	put(page, view_name(session));
 	compose_text(&page->out, "</h2><p>%b, %b", trace_clock(show_number(session, "start")),
 	    show_time(show_number(session, "end") - show_number(session, "start")));
-	for (size_t i = 0; i < COUNT_OF(facts); i++)
-		put_fact(page, session, facts[i]);
+	each_of (fact, facts)
+		put_fact(page, session, *fact);
 	show_each (event, json_object_get(session, "events")) {
 		if (!show_is(event, "why",
 			"FAILED SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||

@@ -281,9 +281,7 @@ apply(struct edits *edits, const struct doc *doc, struct buf *out)
 {
 	const char *done = doc->bytes;
 
-	for (size_t i = 0; i < edits->count; i++) {
-		const struct edit *edit = &edits->list[i];
-
+	each_listed (edit, edits) {
 		assert(edit->from >= done);
 		buf_append(out, span_between(done, edit->from));
 		buf_append(out, span_of(edit->words));

@@ -260,9 +260,9 @@ find_file(struct client_files *files, const struct client *client, struct span f
 	struct span place;
 	glob_t found;
 
-	for (size_t i = 0; i < COUNT_OF(beginnings); i++)
-		if (file.ptr[0] == beginnings[i].letter)
-			places = beginnings[i].places;
+	each_of (beginning, beginnings)
+		if (file.ptr[0] == beginning->letter)
+			places = beginning->places;
 	if (places != NULL) {
 		while ((place = next_part(&places)).len > 0) {
 			buf_set(&pattern, place);
@@ -298,9 +298,9 @@ clients_find(struct client_files *files, const struct client *client)
 void
 client_files_free(struct client_files *files)
 {
-	for (size_t i = 0; i < files->count; i++) {
-		free(files->list[i].path);
-		client_servers_free(&files->list[i].servers);
+	each_listed (file, files) {
+		free(file->path);
+		client_servers_free(&file->servers);
 	}
 	free(files->list);
 	*files = (struct client_files){ 0 };

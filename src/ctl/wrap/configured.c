@@ -146,16 +146,14 @@ configured_unknown(struct client_files *files, const char *name)
 	struct nearest nearest = { .typed = span_of(name) };
 	const char *where = "";
 
-	for (size_t i = 0; i < files->count; i++) {
-		const struct client_servers *servers = &files->list[i].servers;
-
-		configured_load(&files->list[i], NULL);
-		for (size_t k = 0; k < servers->count; k++)
-			if (client_names(name, servers->list[k]))
-				where = client_is_language(servers->list[k]) ? " without --lsp" :
-									       " with --lsp";
+	each_listed (file, files) {
+		configured_load(file, NULL);
+		each_listed (server, &file->servers)
+			if (client_names(name, *server))
+				where =
+				    client_is_language(*server) ? " without --lsp" : " with --lsp";
 			else
-				nearest_offer(&nearest, servers->list[k]->key.name.ptr);
+				nearest_offer(&nearest, (*server)->key.name.ptr);
 	}
 	return ctl_no("no server '%.200s' there%s; see cancelctl wrap --list", name,
 	    where[0] != '\0' ? where : nearest.told);
@@ -201,15 +199,13 @@ configured_read(struct configured *server, const char *word, bool by_hand)
 		    word));
 	where = doc_copy(span_between(word, colon));
 	status = clients_look_up(&files, where);
-	for (size_t i = 0; i < files.count; i++) {
-		struct client_file *file = &files.list[i];
-
+	each_listed (file, &files) {
 		configured_load(file, NULL);
 		if (file->fault[0] != '\0')
 			status = ctl_no("%s: %s", file->path, file->fault);
-		for (size_t k = 0; k < file->servers.count; k++)
-			if (client_names(colon + 1, file->servers.list[k]))
-				add_found(&found, file->servers.list[k], file->path);
+		each_listed (named, &file->servers)
+			if (client_names(colon + 1, *named))
+				add_found(&found, *named, file->path);
 	}
 	if (found.count > 1)
 		exit(ctl_usage("%.300s: there are several: name its FILE, or GROUP:SERVER", word));

@@ -120,8 +120,8 @@ entry_read(const struct doc_node *server)
 
 	if (node->kind != DOC_OBJECT)
 		return refuse(entry, ENTRY_ODD, "it is no object");
-	for (size_t i = 0; i < COUNT_OF(addresses); i++)
-		if (doc_at(node, addresses[i]) != NULL)
+	each_of (address, addresses)
+		if (doc_at(node, *address) != NULL)
 			return refuse(entry, ENTRY_REMOTE, "it is a remote server");
 	entry.command = doc_at(node, "command");
 	/* Zed, a language server: "binary": {"path": ..., "arguments": [...]}. */

@@ -141,8 +141,8 @@ list_file(struct task *task)
 		put_object(task, NULL, "state", "left", file->fault, NULL);
 		say(task, "  left alone: %s", file->fault);
 	}
-	for (size_t i = 0; i < file->servers.count; i++)
-		list_server(task, file->servers.list[i]);
+	each_listed (server, &file->servers)
+		list_server(task, *server);
 	task->servers += file->servers.count;
 }
 
@@ -230,8 +230,8 @@ put_outcome(struct task *task, const struct outcomes *outcomes, const struct out
 static void
 put_outcomes(struct task *task, const struct outcomes *outcomes)
 {
-	for (size_t i = 0; i < outcomes->count; i++)
-		put_outcome(task, outcomes, &outcomes->list[i]);
+	each_listed (outcome, outcomes)
+		put_outcome(task, outcomes, outcome);
 	if (outcomes->count == 0 && task->change.names[0] == NULL)
 		say(task,
 		    task->change.languages         ? "  no language servers" :
@@ -408,8 +408,8 @@ run(struct task *task)
 	if (status != CTL_YES)
 		return status;
 	task->change.canceld = task->canceld;
-	for (size_t i = 0; i < task->files.count; i++) {
-		task->file = &task->files.list[i];
+	each_listed (file, &task->files) {
+		task->file = file;
 		(list ? list_file : do_file)(task);
 	}
 	if (task->plain && !task->list)

@@ -397,17 +397,17 @@ carry_out(struct call *call, const char *method)
 	const char *key;
 	json_t *value;
 
-	for (size_t i = 0; i < COUNT_OF(methods); i++) {
-		if (strcmp(methods[i].name, method) != 0)
+	each_of (it, methods) {
+		if (strcmp(it->name, method) != 0)
 			continue;
 		/* A mistyped filter must not widen what is cancelled. */
 		json_object_foreach (call->params, key, value) {
-			if (!span_is_any(span_of(key), methods[i].params))
+			if (!span_is_any(span_of(key), it->params))
 				return refuse(call, CONTROL_BAD_PARAMS,
 				    "%s: there is no such parameter; %s takes:%s", key, method,
-				    methods[i].params);
+				    it->params);
 		}
-		return methods[i].handle(call);
+		return it->handle(call);
 	}
 	return refuse(call, -32601, "there is no such method");
 }

@@ -61,9 +61,9 @@ base_of(struct span path)
 static const struct launcher *
 launcher_of(const char *program)
 {
-	for (size_t i = 0; i < COUNT_OF(launchers); i++)
-		if (span_is_any(base_of(span_of(program)), launchers[i].programs))
-			return &launchers[i];
+	each_of (launcher, launchers)
+		if (span_is_any(base_of(span_of(program)), launcher->programs))
+			return launcher;
 	return NULL;
 }
 

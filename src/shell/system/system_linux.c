@@ -66,8 +66,8 @@ has_newer_calls(void)
 			return false;
 		if (pid == 0) {
 			prctl(PR_SET_DUMPABLE, 0); /* it leaves no core file */
-			for (size_t i = 0; i < COUNT_OF(newer); i++)
-				syscall(newer[i], -1, -1, -1, -1, -1, -1);
+			each_of (number, newer)
+				syscall(*number, -1, -1, -1, -1, -1, -1);
 			_exit(0);
 		}
 		waitpid(pid, &status, __WALL);
