@@ -69,7 +69,7 @@ main(int argc, char *argv[])
 	if (span_is_any(nearest.typed, "-V --version"))
 		name = "version";
 	each_of (it, commands) {
-		if (strcmp(it->name, name) == 0)
+		if (text_is(it->name, name))
 			return ctl_end(it->run(argc - 1, argv + 1));
 		nearest_offer(&nearest, it->name);
 	}

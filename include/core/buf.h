@@ -76,6 +76,12 @@ span_equal(struct span a, struct span b)
 }
 
 static inline bool
+text_is(const char *text, const char *other)
+{
+	return strcmp(text, other) == 0;
+}
+
+static inline bool
 text_begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;

@@ -137,7 +137,7 @@ END {
 	print_row("in core", "  core")
 	print_row("in shell", "  shell")
 	print_row("in system", "  system")
-	print_row("cancelctl", "cancelctl", 76413)
+	print_row("cancelctl", "cancelctl", 76333)
 	print_row("headers", "(headers)")
 	print_row("package", "package")
 	print_row("tests", "tests")

@@ -90,7 +90,7 @@ ctl_cancel(int argc, char *argv[])
 		{ "=older", 'o', &older }, { "=method", 'm', &method }, { "all", 'a', &all },
 		{ "json", 'j', &wish.json }),
 	    argc, usage);
-	if (older != NULL && (strcmp(older, "none") == 0 || !units_read_duration(older, &age)))
+	if (older != NULL && (text_is(older, "none") || !units_read_duration(older, &age)))
 		return ctl_usage(
 		    "--older: '%.60s' is no duration: want a number and its unit, such as 60s",
 		    older);

@@ -88,7 +88,7 @@ family_of(const char *key)
 static bool
 is_gauge(const struct family *family)
 {
-	return strcmp(family->type, "gauge") == 0;
+	return text_is(family->type, "gauge");
 }
 
 /* Several canceld with the same labels have one sample: the sum, or the longest time. */

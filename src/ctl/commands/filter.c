@@ -55,7 +55,7 @@ next_pattern(const char *key, const char **list, char pattern[FILTER_VALUE_MAX])
 	if (*list == NULL)
 		return false;
 	snprintf(pattern, FILTER_VALUE_MAX, "%.*s", (int)len, *list);
-	for (char *at = pattern; strcmp(key, "why") == 0 && *at != '\0'; at++)
+	for (char *at = pattern; text_is(key, "why") && *at != '\0'; at++)
 		*at = (char)toupper((unsigned char)*at);
 	*list = (*list)[len] == ',' ? *list + len + 1 : NULL;
 	return true;
@@ -72,7 +72,7 @@ check_why(const char *word)
 	bool known = strchr(word, '*') != NULL;
 
 	for (int why = 0; why < WHY_COUNT; why++) {
-		known |= strcmp(why_word((enum why)why), word) == 0;
+		known |= text_is(why_word((enum why)why), word);
 		nearest_offer(&nearest, why_word((enum why)why));
 	}
 	return known ? -1 : ctl_unknown("word", &nearest, "canceld(7) lists them");
@@ -90,9 +90,9 @@ check_patterns(const struct condition *condition)
 	while (status < 0 && next_pattern(condition->key, &list, word))
 		if (!policy_allows(span_of(word)))
 			status = ctl_usage("'%.60s...': " POLICY_PATTERN, word);
-		else if (strcmp(condition->key, "why") == 0)
+		else if (text_is(condition->key, "why"))
 			status = check_why(word);
-		else if (strcmp(condition->key, "to") == 0 && word[0] != '\0' &&
+		else if (text_is(condition->key, "to") && word[0] != '\0' &&
 		    !span_is_any(span_of(word), "client server"))
 			status = ctl_usage("to='%.60s': want client or server", word);
 	return status;
@@ -142,7 +142,7 @@ filter_add(struct filter *filter, const char *word)
 	if (filter->count == FILTER_CONDITIONS)
 		return ctl_usage("more than %d filters", FILTER_CONDITIONS);
 	condition = &filter->conditions[filter->count++];
-	condition->key = strcmp(key->name, "age") == 0 ? "elapsed" : key->name;
+	condition->key = text_is(key->name, "age") ? "elapsed" : key->name;
 	condition->holds = relation->holds;
 	condition->value = sign + strlen(relation->sign);
 	return order || key->kind == NUMBER || key->kind == TIME ?

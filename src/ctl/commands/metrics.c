@@ -236,7 +236,7 @@ tell_address(int fd)
 	    strchr(host, ':') != NULL ? "serves http://[%s]:%s/metrics" :
 					"serves http://%s:%s/metrics",
 	    host, port);
-	if (!text_begins(host, "127.") && strcmp(host, "::1") != 0)
+	if (!text_begins(host, "127.") && !text_is(host, "::1"))
 		ctl_tell(CTL_YES,
 		    "other machines may connect, and see the names of servers and tools");
 }

@@ -32,7 +32,7 @@ write_quantile(struct buf *text, const json_t *row, const char *key)
 	json_object_foreach (json_object_get(row, "within_s"), bound, value) {
 		count = json_number_value(value);
 		from = to;
-		to = strcmp(bound, "+Inf") == 0 ? longest : strtod(bound, NULL) * 1000;
+		to = text_is(bound, "+Inf") ? longest : strtod(bound, NULL) * 1000;
 		if (count >= rank && count > below) {
 			to = from + (to - from) * (rank - below) / (count - below);
 			break;

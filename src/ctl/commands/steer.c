@@ -419,7 +419,7 @@ ctl_steer(int argc, char *argv[])
 	json_auto_t *watched = json_pack("{s:s}", "level", "notice");
 	int status;
 
-	while (strcmp(argv[0], steering.order->name) != 0)
+	while (!text_is(argv[0], steering.order->name))
 		steering.order++;
 	sets = steering.order == orders;
 	ctl_line(argc, argv,

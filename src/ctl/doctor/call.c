@@ -73,7 +73,7 @@ read_canceld(struct call *call, char **behind)
 	ctl_add_words(&call->options, behind);
 	call->options[count] = NULL;
 	call->what.command = behind + count;
-	if (behind[count] != NULL && strcmp(behind[count], "--") == 0)
+	if (behind[count] != NULL && text_is(behind[count], "--"))
 		call->what.command++;
 }
 
@@ -154,7 +154,7 @@ read_arguments(char *const *words)
 
 	for (; *words != NULL; words++)
 		json_array_append_new(said,
-		    strcmp(*words, "-") == 0 || (*words)[0] == '{' ?
+		    text_is(*words, "-") || (*words)[0] == '{' ?
 			tools_read("the arguments", *words) :
 			read_pair(*words));
 	return said;

@@ -410,7 +410,7 @@ examine(struct run *run, const struct asked *opening)
 
 	run->ping = ask_whether_alive(run);
 	/* One that exits after the opening would do so after each replay: nothing helps. */
-	run->exits = run->ping->served && strcmp(visit->end, "status 0") == 0;
+	run->exits = run->ping->served && text_is(visit->end, "status 0");
 	if (has_died(run, CHECK_ALIVE, run->ping, "of a request that changes nothing"))
 		return;
 	if (run->what->kind == DIALOGUE_MCP)

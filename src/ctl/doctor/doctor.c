@@ -45,7 +45,7 @@ read_dialect(const char *name)
 {
 	enum dialogue_kind kind = DIALOGUE_MCP;
 
-	while (kind < DIALOGUES && strcmp(dialogues[kind].name, name) != 0)
+	while (kind < DIALOGUES && !text_is(dialogues[kind].name, name))
 		kind++;
 	if (kind == DIALOGUES)
 		exit(ctl_usage("--dialect '%.100s': it must be mcp, acp or lsp", name));
@@ -106,8 +106,7 @@ is_configured(int argc, char *argv[])
 {
 	const char *word = argv[optind];
 
-	if (strcmp(argv[optind - 1], "--") == 0 || strchr(word, ':') == NULL ||
-	    access(word, F_OK) == 0)
+	if (text_is(argv[optind - 1], "--") || strchr(word, ':') == NULL || access(word, F_OK) == 0)
 		return false;
 	if (argc > optind + 1)
 		exit(ctl_usage(

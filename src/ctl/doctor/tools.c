@@ -23,7 +23,7 @@ tools_ask(struct visit *visit, const char *check, msec_t limit, json_t *tools)
 		visit_wait(visit, asked, limit);
 		cursor = visit_text(asked->result, "nextCursor");
 	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 &&
-	    cursor[0] != '\0' && strcmp(cursor, last) != 0 && ++pages < PAGES);
+	    cursor[0] != '\0' && !text_is(cursor, last) && ++pages < PAGES);
 	return asked;
 }
 
@@ -46,7 +46,7 @@ tools_find(const json_t *tools, const char *name, bool cut)
 json_t *
 tools_read(const char *what, const char *word)
 {
-	bool input = strcmp(word, "-") == 0;
+	bool input = text_is(word, "-");
 	json_error_t error;
 	json_t *object = input ? json_loadf(stdin, 0, &error) : json_loads(word, 0, &error);
 

@@ -157,7 +157,7 @@ is_repeated(const struct verdicts *report, int check)
 
 	return check + 1 < CHECKS && is_shown(report, check + 1) &&
 	    finding->verdict == VERDICT_NOT_TESTED && next->verdict == finding->verdict &&
-	    strcmp(next->evidence, finding->evidence) == 0;
+	    text_is(next->evidence, finding->evidence);
 }
 
 static const char *
@@ -191,7 +191,7 @@ const char *
 verdicts_answer(const char *method, bool refused)
 {
 	each_of (it, harmless)
-		if (strcmp(it->method, method) == 0 && (!refused || it->refused))
+		if (text_is(it->method, method) && (!refused || it->refused))
 			return it->option;
 	return "";
 }

@@ -560,7 +560,7 @@ void
 visit_cancel(struct visit *visit, const struct asked *asked)
 {
 	const struct dialogue *dialogue = visit->dialogue;
-	bool prompt = visit->session[0] != '\0' && strcmp(asked->method, "session/prompt") == 0;
+	bool prompt = visit->session[0] != '\0' && text_is(asked->method, "session/prompt");
 
 	send_call(visit, NULL, prompt ? "session/cancel" : dialogue->cancel,
 	    prompt ? json_pack("{s:s}", "sessionId", visit->session) :

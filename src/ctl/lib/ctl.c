@@ -101,7 +101,7 @@ ctl_cut(int argc, char *argv[], char ***behind)
 {
 	int words = 1;
 
-	while (words < argc && strcmp(argv[words], "--") != 0)
+	while (words < argc && !text_is(argv[words], "--"))
 		words++;
 	*behind = argv + words + (words < argc);
 	argv[words] = NULL;

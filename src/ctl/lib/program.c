@@ -101,7 +101,7 @@ program_options(struct options *parsed, char *const *words, size_t *count)
 	status = options_parse(parsed, argc, argv);
 	*count = 0;
 	while (status == OPTIONS_RUN && words[*count] != NULL &&
-	    argv + *count + 1 < parsed->command && strcmp(words[*count], "--") != 0)
+	    argv + *count + 1 < parsed->command && !text_is(words[*count], "--"))
 		++*count;
 	/* parsed->command points into argv */
 	return status == OPTIONS_RUN;

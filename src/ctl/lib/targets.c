@@ -260,7 +260,7 @@ add(struct targets *targets, const char *path, long pid)
 	struct target *target;
 
 	each_listed (known, targets)
-		if (strcmp(known->path, path) == 0)
+		if (text_is(known->path, path))
 			return;
 	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(*targets->list));
 	while (at > 0 && targets->list[at - 1].pid > pid)
@@ -294,7 +294,7 @@ add_all(struct targets *targets, const char *directory)
 		char *rest;
 		long pid = strtol(name, &rest, 10);
 
-		if (pid > 0 && *rest == '-' && end != NULL && strcmp(end, ".sock") == 0 &&
+		if (pid > 0 && *rest == '-' && end != NULL && text_is(end, ".sock") &&
 		    snprintf(path, sizeof(path), "%s/%s", directory, name) < PLACE_PATH)
 			add(targets, path, pid);
 	}

@@ -26,7 +26,7 @@ has_escapes(void)
 {
 	const char *kind = getenv("TERM");
 
-	return isatty(STDOUT_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
+	return isatty(STDOUT_FILENO) && kind != NULL && !text_is(kind, "dumb");
 }
 
 bool

@@ -77,8 +77,7 @@ read_date(const char *text, struct tm *day)
 	given = *day;
 	timegm(&given);
 	return given.tm_year >= 70 &&
-	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 &&
-	    strcmp(same, full) == 0;
+	    strftime(same, sizeof(same), "%Y-%m-%dT%H:%M:%S", &given) > 0 && text_is(same, full);
 }
 
 msec_t
@@ -93,11 +92,11 @@ trace_read_since(const char *text)
 	if (text == NULL)
 		return 0;
 	if (!units_read_time(span_of(text), &age)) {
-		yesterday = strcmp(text, "yesterday") == 0;
+		yesterday = text_is(text, "yesterday");
 		day.tm_hour = day.tm_min = day.tm_sec = 0;
 		day.tm_mday -= yesterday;
 		day.tm_isdst = -1;
-		if (!yesterday && strcmp(text, "today") != 0 && !read_date(text, &day))
+		if (!yesterday && !text_is(text, "today") && !read_date(text, &day))
 			exit(ctl_usage(
 			    "'%.60s' is no time such as 2h, 1d, yesterday, 10:00, 2026-11-25 or 2026-11-25T10:00",
 			    text));
@@ -132,7 +131,7 @@ read_file(FILE *file, const char *path, trace_hearer *hear, void *user, bool tel
 int
 trace_read(const char *path, struct trace *trace)
 {
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	FILE *file = text_is(path, "-") ? stdin : fopen(path, "r");
 
 	if (file != NULL)
 		return read_file(file, path, trace_hear, trace, true);
@@ -170,7 +169,7 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 	FILE *file[2];
 
 	for (int i = 0; i < HISTORY_PLACES; i++) {
-		if (!history_directory(i, directory) || strcmp(directory, before) == 0)
+		if (!history_directory(i, directory) || text_is(directory, before))
 			continue;
 		if (tells)
 			ctl_folder(directory);

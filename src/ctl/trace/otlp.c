@@ -95,23 +95,23 @@ attributes_of_call(const json_t *session, const json_t *call)
 		   *how = show_string(call, "outcome").ptr;
 	struct span dialect = show_string(session, "dialect");
 	bool mcp = dialect.len == 0 || span_is(dialect, "mcp"), failed = trace_failed(call);
-	bool tool = strcmp(method, "tools/call") == 0;
+	bool tool = text_is(method, "tools/call");
 	json_t *members =
 	    json_pack("{s:s, s:O*, s:s*, s:o*, s:O*, s:s, s:O*, s:s*, s:O*, s:O*, s:O*}",
 		mcp ? "mcp.method.name" : "rpc.method", method,
-		tool                                   ? "gen_ai.tool.name" :
-		    strcmp(method, "prompts/get") == 0 ? "gen_ai.prompt.name" :
-		    text_begins(method, "resources/")  ? "mcp.resource.uri" :
-							 "canceld.name",
+		tool                                  ? "gen_ai.tool.name" :
+		    text_is(method, "prompts/get")    ? "gen_ai.prompt.name" :
+		    text_begins(method, "resources/") ? "mcp.resource.uri" :
+							"canceld.name",
 		json_object_get(call, "name"), "gen_ai.operation.name",
 		tool ? "execute_tool" : NULL, "jsonrpc.request.id",
 		show_dump(json_object_get(call, "id")), "mcp.protocol.version",
 		mcp ? json_object_get(session, "protocol") : NULL, "network.transport", "pipe",
 		"canceld.outcome", outcome, "error.type",
-		!failed                           ? NULL :
-		    strcmp(how, "isError") == 0   ? "tool_error" :
-		    strcmp(how, "TIMED_OUT") == 0 ? "timeout" :
-						    how,
+		!failed                       ? NULL :
+		    text_is(how, "isError")   ? "tool_error" :
+		    text_is(how, "TIMED_OUT") ? "timeout" :
+						how,
 		"rpc.response.status_code",
 		how[0] != '\0' && strchr("-0123456789", how[0]) != NULL ? outcome : NULL,
 		"canceld.request", json_object_get(call, "request"), "canceld.response",

@@ -90,13 +90,13 @@ ctl_trace(int argc, char *argv[])
 		{ "=until", 'u', &until }, { "payload", 0, &trace.payload },
 		{ "follow", 0, &follow }),
 	    argc, usage);
-	while (name != NULL && format < FORMATS && strcmp(formats[format].name, name) != 0)
+	while (name != NULL && format < FORMATS && !text_is(formats[format].name, name))
 		format++;
 	if (format == FORMATS)
 		return ctl_usage("--format: '%.60s' is none of perfetto, otlp and html", name);
 	if (follow &&
 	    (trace.payload || since != NULL || until != NULL || argc - optind > 1 ||
-		(name != NULL && strcmp(name, "otlp") != 0)))
+		(name != NULL && !text_is(name, "otlp"))))
 		return ctl_usage(
 		    "--follow writes otlp alone, of every canceld or one; see cancelctl trace --help");
 	trace.since = trace_read_since(since);

@@ -197,7 +197,7 @@ is_chosen(const struct change *change, const struct doc_node *server)
 
 	for (size_t i = 0; change->names[i] != NULL; i++)
 		if (client_names(change->names[i], server) &&
-		    (asked || (language && strcmp(change->names[i], title) == 0)))
+		    (asked || (language && text_is(change->names[i], title))))
 			chosen = change->seen[i] = true;
 	free(title);
 	return chosen;
@@ -207,7 +207,7 @@ static bool
 are_equal(char *const *words, char *const *others)
 {
 	for (; *words != NULL && *others != NULL; words++, others++)
-		if (strcmp(*words, *others) != 0)
+		if (!text_is(*words, *others))
 			return false;
 	return *words == *others;
 }

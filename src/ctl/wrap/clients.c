@@ -152,7 +152,7 @@ const struct client *
 client_named(const char *id)
 {
 	for (const struct client *client = clients; client->id != NULL; client++)
-		if (strcmp(client->id, id) == 0 || span_is(span_of(id), client->alias))
+		if (text_is(client->id, id) || span_is(span_of(id), client->alias))
 			return client;
 	return NULL;
 }
@@ -547,7 +547,7 @@ is_named(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 
-	return strcmp(slash != NULL ? slash + 1 : path, name) == 0;
+	return text_is(slash != NULL ? slash + 1 : path, name);
 }
 
 struct wanted {
@@ -577,7 +577,7 @@ has_home(pid_t process, const char *home)
 	while (*variable != '\0' && !text_begins(variable, "HOME="))
 		variable += strlen(variable) + 1;
 	variable += *variable != '\0' ? strlen("HOME=") : 0;
-	return *variable == '\0' || strcmp(variable, home) == 0 || is_same_file(variable, home);
+	return *variable == '\0' || text_is(variable, home) || is_same_file(variable, home);
 }
 
 static bool

@@ -40,8 +40,7 @@ find_workspace(const char *path)
 	char copy[PATH_MAX];
 
 	snprintf(copy, sizeof(copy), "%s", path);
-	if (realpath(dirname(copy), workspace) == NULL ||
-	    strcmp(basename(workspace), ".vscode") != 0)
+	if (realpath(dirname(copy), workspace) == NULL || !text_is(basename(workspace), ".vscode"))
 		workspace[0] = '\0';
 	dirname(workspace); /* which is cut */
 }
@@ -70,8 +69,8 @@ fill_in(const char *word, const char *text)
 		otherwise = strstr(name, ":-");
 		if (otherwise != NULL)
 			*otherwise = '\0';
-		value = workspace[0] != '\0' && strcmp(name, "workspaceFolder") == 0 ? workspace :
-										       getenv(name);
+		value = workspace[0] != '\0' && text_is(name, "workspaceFolder") ? workspace :
+										   getenv(name);
 		if (value == NULL && otherwise == NULL)
 			exit(ctl_no(
 			    "%.300s: %.*s is not set here: set it, or give the server's command behind --",

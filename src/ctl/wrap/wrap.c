@@ -163,8 +163,7 @@ deadline_of(char *const options[])
 	if (options[count] != NULL)
 		ctl_usage(
 		    "'%.200s' is no option of canceld; the server's command is in the client's file",
-		    options[count +
-			(strcmp(options[count], "--") == 0 && options[count + 1] != NULL)]);
+		    options[count + (text_is(options[count], "--") && options[count + 1] != NULL)]);
 	else if (configfile_load(&parsed) == OPTIONS_RUN)
 		deadline = policy_deadline(&parsed.policy, POLICY_IDLE, method, SPAN_NONE,
 		    dialect_method(&dialect_mcp, method)->traits, false);
@@ -430,7 +429,7 @@ int
 ctl_wrap(int argc, char *argv[])
 {
 	char **behind;
-	struct task task = { .change = { .unwrap = strcmp(argv[0], "unwrap") == 0,
+	struct task task = { .change = { .unwrap = text_is(argv[0], "unwrap"),
 				 .deadline = deadline_of,
 				 .seen = mem_new((size_t)argc) } };
 	int words = ctl_cut(argc, argv, &behind), status;

@@ -63,7 +63,7 @@ parse(struct options *options, char fault[OPTIONS_FAULT])
 			return NULL;
 	}
 	if (distrust != NULL) {
-		if (strcmp(options->config, "/dev/null") != 0)
+		if (!text_is(options->config, "/dev/null"))
 			options_fault(fault, "%s", distrust);
 	} else if ((root = json_load_callback(read_text, &fd, JSON_REJECT_DUPLICATES, &error)) ==
 	    NULL) {
@@ -87,7 +87,7 @@ read_value(const struct options_row *row, const char *target, json_t *value)
 {
 	const char *text = json_string_value(value);
 	bool any = row->traits & OPTION_TEXT;
-	bool bare = target == NULL || (strcmp(target, "*") == 0 && !any);
+	bool bare = target == NULL || (text_is(target, "*") && !any);
 	bool plain = text != NULL && (target == NULL || (!any && strchr(text, '=') == NULL));
 	char *dumped = plain ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 	json_t *read = target == NULL && !plain && (json_is_boolean(value) || any) ?
@@ -197,7 +197,7 @@ read_keys(struct reading *it, json_t *object, enum policy_source source)
 	json_object_foreach (object, key, value) {
 		const struct options_row *row = options_key(key);
 
-		if (path == 0 && strcmp(key, SERVERS) == 0)
+		if (path == 0 && text_is(key, SERVERS))
 			continue;
 		known &= row != NULL;
 		if (row == NULL)

@@ -43,7 +43,7 @@ set_choice(const struct setting *it)
 {
 	bool *second = it->at;
 
-	*second = strcmp(it->text.ptr, strchr(it->row->value, '|') + 1) == 0;
+	*second = text_is(it->text.ptr, strchr(it->row->value, '|') + 1);
 	return *second || span_equal(it->text, span_until(span_of(it->row->value), "|"));
 }
 
@@ -613,7 +613,7 @@ apply(struct options *options, const struct options_row *row, const char *value)
 		return print(row->letter);
 	options->given[row - options_rows] = true;
 	/* The end of the options is no value of the last one. */
-	if (value != NULL && strcmp(value, "--") == 0 && argument_of(row) == required_argument)
+	if (value != NULL && text_is(value, "--") && argument_of(row) == required_argument)
 		value = NULL;
 	if (options_check(options->fault, row, value)) {
 		options_set(options, row, POLICY_OPTION, value);
@@ -635,7 +635,7 @@ options_key(const char *key)
 {
 	/* A file names no other file, and does not decide that messages are written down. */
 	each_option (row)
-		if (row->name != NULL && strcmp(row->name, key) == 0 && row->set != NULL &&
+		if (row->name != NULL && text_is(row->name, key) && row->set != NULL &&
 		    row->at != AT(config) && row->at != AT(log.payload))
 			return row;
 	return NULL;
@@ -741,7 +741,7 @@ options_parse(struct options *options, int argc, char *argv[])
 	if (status != OPTIONS_RUN)
 		return status;
 	options->command = argv + optind;
-	return check_command(options, strcmp(argv[optind - 1], "--") == 0 ? NULL : last);
+	return check_command(options, text_is(argv[optind - 1], "--") ? NULL : last);
 }
 
 void

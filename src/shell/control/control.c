@@ -93,7 +93,7 @@ struct order {
 static bool
 asks_side(const struct order *order, enum side side)
 {
-	return order->from == NULL || strcmp(order->from, side_name(side)) == 0;
+	return order->from == NULL || text_is(order->from, side_name(side));
 }
 
 static bool
@@ -156,8 +156,7 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 	json_array_foreach (chosen, i, named) {
 		struct span id = span_of(json_string_value(json_object_get(named, "id")));
 		const char *name = json_string_value(json_object_get(named, "from"));
-		enum side from =
-		    strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
+		enum side from = text_is(name, side_name(SIDE_CLIENT)) ? SIDE_CLIENT : SIDE_SERVER;
 		uint64_t serial = (uint64_t)json_integer_value(json_object_get(named, "serial"));
 		enum cancelling outcome = i == CONTROL_CANCELS ?
 		    CANCELLING_NONE :
@@ -398,7 +397,7 @@ carry_out(struct call *call, const char *method)
 	json_t *value;
 
 	each_of (it, methods) {
-		if (strcmp(it->name, method) != 0)
+		if (!text_is(it->name, method))
 			continue;
 		/* A mistyped filter must not widen what is cancelled. */
 		json_object_foreach (call->params, key, value) {

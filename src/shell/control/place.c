@@ -63,7 +63,7 @@ name_beside(const char *path, char beside[PLACE_PATH])
 		for (size_t i = 0; i < len; i++)
 			beside[end + i] =
 			    (char)(i == 0 && len > 1 ? '.' : 'a' + random_number() % 26);
-		if (strcmp(beside, path) != 0 && lstat(beside, &status) < 0)
+		if (!text_is(beside, path) && lstat(beside, &status) < 0)
 			return true;
 	}
 	errno = EADDRINUSE;
