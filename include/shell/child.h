@@ -28,7 +28,6 @@
  * SWEEP_FOREIGN). name: empty if it is unknown
  */
 typedef void sweep_fn(void *context, pid_t pid, int signal, const char *name);
-typedef void sweep_each_fn(void *sweep, pid_t pid);
 
 enum {
 	SWEEP_PAUSE = 20,   /* ms */
@@ -78,7 +77,7 @@ struct sweep {
 	 */
 	bool searched, killed;
 	/* what was last done with each child, where children cannot be listed */
-	sweep_each_fn *each;
+	system_each_fn *each;
 	int tried; /* for that: how many process ids, since a child was reaped */
 	/* called for what is sent SIGTERM, and for each process that SIGKILL ended */
 	sweep_fn *signalled;

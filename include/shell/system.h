@@ -187,7 +187,8 @@ bool system_isolate(const char *const folders[]);
 bool system_lives(pid_t group);
 
 /* Calls `each` for every child of this process. false: they cannot be listed. */
-bool system_each_child(void (*each)(void *context, pid_t pid), void *context);
+typedef void system_each_fn(void *context, pid_t pid);
+bool system_each_child(system_each_fn *each, void *context);
 
 /*
  * Where orphans are not adopted but can be told: from now on keeps track of the processes that
@@ -207,7 +208,8 @@ typedef void system_ended_fn(void *context, pid_t pid, int signal, const char *n
 size_t system_end_followed(system_ended_fn *ended, void *context);
 
 /* Whether `is_it` holds for any process of this user; false if they cannot be listed. */
-bool system_find(bool (*is_it)(pid_t pid, const void *context), const void *context);
+typedef bool system_is_fn(pid_t pid, const void *context);
+bool system_find(system_is_fn *is_it, const void *context);
 
 /*
  * As much of the process's arguments, or of its environment, as there is room for, each with a NUL,

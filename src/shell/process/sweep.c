@@ -59,7 +59,7 @@ is_child(pid_t pid)
 
 /* Most children have a number not far above the leader's: each purpose begins there. */
 static void
-each_child(struct sweep *sweep, sweep_each_fn *each)
+each_child(struct sweep *sweep, system_each_fn *each)
 {
 	pid_t others = system_pid_limit() - 1;
 

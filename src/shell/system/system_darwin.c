@@ -198,7 +198,7 @@ system_pid_limit(void)
 }
 
 bool
-system_each_child(void (*each)(void *context, pid_t pid), void *context)
+system_each_child(system_each_fn *each, void *context)
 {
 	static pid_t children[PROCESS_MOST];
 
@@ -427,7 +427,7 @@ system_end_followed(system_ended_fn *ended, void *context)
 }
 
 bool
-system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
+system_find(system_is_fn *is_it, const void *context)
 {
 	static pid_t pids[PROCESS_MOST];
 	int count = proc_listallpids(pids, sizeof(pids));

@@ -435,7 +435,7 @@ system_pid_limit(void)
 
 /* Asks all processes of the machine. */
 static bool
-look_for_children(void (*each)(void *context, pid_t pid), void *context)
+look_for_children(system_each_fn *each, void *context)
 {
 	DIR *processes = opendir("/proc");
 	const struct dirent *entry;
@@ -457,7 +457,7 @@ look_for_children(void (*each)(void *context, pid_t pid), void *context)
  * processes are looked at.
  */
 bool
-system_each_child(void (*each)(void *context, pid_t pid), void *context)
+system_each_child(system_each_fn *each, void *context)
 {
 	FILE *list = proc_is_own() ? fopen("/proc/thread-self/children", "re") : NULL;
 	char number[16];
@@ -471,7 +471,7 @@ system_each_child(void (*each)(void *context, pid_t pid), void *context)
 }
 
 bool
-system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
+system_find(system_is_fn *is_it, const void *context)
 {
 	DIR *processes = proc_is_own() ? opendir("/proc") : NULL;
 	const struct dirent *entry;

@@ -51,14 +51,14 @@ system_pid_limit(void)
 }
 
 bool
-system_each_child(void (*each)(void *context, pid_t pid), void *context)
+system_each_child(system_each_fn *each, void *context)
 {
 	(void)each, (void)context;
 	return false;
 }
 
 bool
-system_find(bool (*is_it)(pid_t pid, const void *context), const void *context)
+system_find(system_is_fn *is_it, const void *context)
 {
 	(void)is_it, (void)context;
 	return false;
