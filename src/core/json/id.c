@@ -24,23 +24,25 @@ text_of(struct span id, char storage[ID_MAX])
 	return is_string(id) && id.len <= ID_MAX ? unescaped(id, storage, ID_MAX) : id;
 }
 
-/* Reads the form that most numbers have: only digits, and few enough to fit into a double. */
-static bool
-read_plain(struct span text, double *value)
+/*
+ * The number, if it has the form that most have: only digits, and few enough to fit into a double;
+ * -1: it has not.
+ */
+static int64_t
+read_plain(struct span text)
 {
 	int64_t number = 0;
 	unsigned digit;
 
 	if (text.len == 0 || text.len > SHORT_MAX || (text.ptr[0] == '0' && text.len > 1))
-		return false;
+		return -1;
 	for (size_t i = 0; i < text.len; i++) {
 		digit = (unsigned)text.ptr[i] - '0';
 		if (digit > 9)
-			return false;
+			return -1;
 		number = 10 * number + digit;
 	}
-	*value = (double)number;
-	return true;
+	return number;
 }
 
 /* Whether the text is a number of JSON (RFC 8259 section 6). */
@@ -115,8 +117,10 @@ id_number(struct span id, double *value)
 {
 	char storage[ID_MAX], copy[ID_MAX + 1];
 	struct span text = text_of(id, storage);
+	int64_t plain = read_plain(text);
 
-	if (read_plain(text, value))
+	*value = (double)plain;
+	if (plain >= 0)
 		return true;
 	if (!is_number(text))
 		return false;
@@ -182,10 +186,10 @@ read_other(struct id *id)
 static uint64_t
 read_id(struct id *id)
 {
-	double value;
+	int64_t plain = read_plain(id->text);
 
-	if (read_plain(id->text, &value))
-		return id->hash = hash_double(value);
+	if (plain >= 0)
+		return id->hash = hash_double((double)plain);
 	return id->text.len > 0 ? read_other(id) : 0;
 }
 
