@@ -65,9 +65,10 @@ struct span show_take_line(struct span *text);
 /* Whether `which`, a name or a pid, means this server and its canceld; NULL: all are meant. */
 bool show_is_meant(const char *which, struct span name, json_int_t pid);
 
-/* A loop over the items of an array, which are borrowed; NULL has none. */
+/* A loop over the items of an array, or of a member, which are borrowed; NULL has none. */
 #define show_each(item, array) \
 	for (size_t at_ = 0; ((item) = json_array_get(array, at_)) != NULL; at_++)
+#define show_each_in(item, object, key) show_each (item, json_object_get(object, key))
 
 /* Whether the object has the member; whether that is one of these words, with blanks between. */
 bool show_has(const json_t *object, const char *key);

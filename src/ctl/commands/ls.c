@@ -18,15 +18,15 @@ list_requests(struct targets *targets, const char *which, int *status)
 
 	*status = targets_choose(targets, which, TARGETS_LOOK);
 	each_listed (target, targets) {
-		show_each (request, json_object_get(target->about, "requests"))
+		show_each_in (request, target->about, "requests")
 			json_array_append_new(rows, target_with(target, request));
-		show_each (fault, json_object_get(target->about, "config")) {
+		show_each_in (fault, target->about, "config") {
 			json_auto_t *told = json_sprintf("configuration file %s: %s",
 			    show_string(target->about, "file").ptr, json_string_value(fault));
 
 			target_say(target, CTL_NO, json_string_value(told));
 		}
-		show_each (fault, json_object_get(target->about, "doubted"))
+		show_each_in (fault, target->about, "doubted")
 			target_say(target, CTL_NO, json_string_value(fault));
 		more += show_number(target->about, "more");
 		taken += show_number(target->about, "places_taken");

@@ -221,9 +221,9 @@ note_file(struct steering *steering, const struct target *target, const json_t *
 	json_t *text;
 
 	steering->answers++;
-	show_each (text, json_object_get(result, "refused"))
+	show_each_in (text, result, "refused")
 		status = note_fault(steering, target, CTL_NO, json_string_value(text));
-	show_each (text, json_object_get(result, "doubted"))
+	show_each_in (text, result, "doubted")
 		note_fault(steering, target, CTL_YES, json_string_value(text));
 	/* Where only one is asked, and has its section, the others are those of other servers. */
 	show_each (text,
@@ -301,11 +301,11 @@ take_lists(struct steering *steering, const struct target *target, const json_t 
 {
 	json_t *item;
 
-	show_each (item, json_object_get(result, "rules"))
+	show_each_in (item, result, "rules")
 		add_rule(steering->rules, target_with(target, item));
 	if (show_number(result, "more") > 0)
 		ctl_no("%lld more rules are not shown", show_number(result, "more"));
-	show_each (item, json_object_get(result, "lines")) {
+	show_each_in (item, result, "lines") {
 		struct buf shown = { 0 };
 
 		if (steering->json)

@@ -113,8 +113,7 @@ collect(struct top *top, json_t *ended)
 		age += show_number(top->starts, target->path);
 		top->more += show_number(target->about, "more");
 		for (int over = 0; over < 2; over++)
-			show_each (request,
-			    json_object_get(target->about, over ? "ended" : "requests")) {
+			show_each_in (request, target->about, over ? "ended" : "requests") {
 				row = target_with(target, request);
 				json_object_set_new(row, "socket",
 				    json_string_nocheck(target->path));

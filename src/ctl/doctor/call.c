@@ -183,7 +183,7 @@ put_content(FILE *out, const json_t *result)
 {
 	const json_t *block;
 
-	show_each (block, json_object_get(result, "content")) {
+	show_each_in (block, result, "content") {
 		char *json = json_dumps(block, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 
 		put_text(out,

@@ -68,7 +68,7 @@ tools_require(const json_t *tool, const char *argument)
 {
 	const json_t *name;
 
-	show_each (name, json_object_get(json_object_get(tool, "inputSchema"), "required"))
+	show_each_in (name, json_object_get(tool, "inputSchema"), "required")
 		if (span_equal(show_text(name), span_of(argument)))
 			return true;
 	return false;
@@ -183,7 +183,7 @@ tools_suffice(const json_t *tool, const json_t *arguments)
 {
 	const json_t *key;
 
-	show_each (key, json_object_get(json_object_get(tool, "inputSchema"), "required")) {
+	show_each_in (key, json_object_get(tool, "inputSchema"), "required") {
 		if (!json_is_string(key) || show_has(arguments, json_string_value(key)))
 			continue;
 		ctl_usage("the tool %.200s needs the argument '%.200s'" SEE,

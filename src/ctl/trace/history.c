@@ -337,7 +337,7 @@ add_events(const struct choice *choice, const json_t *owner, json_t *rows)
 {
 	json_t *event, *row, *ended = NULL;
 
-	show_each (event, json_object_get(owner, "events")) {
+	show_each_in (event, owner, "events") {
 		/*
 		 * A server's end and its restart are one row to a person, whatever was logged
 		 * between them.
@@ -389,7 +389,7 @@ add_open(const struct choice *choice, json_t *session)
 
 	if (about != NULL)
 		json_object_set_new(session, "end", json_integer(real_now()));
-	show_each (request, json_object_get(about, "requests")) {
+	show_each_in (request, about, "requests") {
 		call = json_pack("{s:I, s:s, s:O*}", "start",
 		    real_now() - show_number(request, "age_ms"), "tally", "open", "reason",
 		    json_object_get(request, "verdict"));
@@ -413,7 +413,7 @@ rows_of(const struct choice *choice, const json_t *session)
 {
 	json_t *rows = json_array(), *item, *row;
 
-	show_each (item, json_object_get(session, "calls")) {
+	show_each_in (item, session, "calls") {
 		add_events(choice, item, rows);
 		/* A call without a tally was open when canceld was killed: its event has a row. */
 		if (!show_has(item, "tally") || (choice->failed && !trace_failed(item)))

@@ -149,7 +149,7 @@ put_session(struct page *page, const json_t *session)
 	    show_time(show_number(session, "end") - show_number(session, "start")));
 	each_of (fact, facts)
 		put_fact(page, session, *fact);
-	show_each (event, json_object_get(session, "events")) {
+	show_each_in (event, session, "events") {
 		if (!show_is(event, "why",
 			"FAILED SERVER_EXITED RESTARTED RESTART_REFUSED OPERATOR_RESTARTED KILLED") ||
 		    !has_room(page, trace_is_loss(event) ? "<p class=bad>" : "<p>"))

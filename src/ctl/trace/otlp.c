@@ -170,7 +170,7 @@ export_call(struct export *export, const json_t *call)
 	span = add_span(export, known ? &origin : NULL, client ? KIND_SERVER : KIND_CLIENT,
 	    json_object_get(call, "title"), show_number(call, "start"),
 	    trace_end(export->session, call), attributes_of_call(export->session, call));
-	show_each (line, json_object_get(call, "events"))
+	show_each_in (line, call, "events")
 		json_array_append_new(events,
 		    json_pack("{s:o, s:O, s:o}", "timeUnixNano",
 			nanoseconds(show_number(line, "time")), "name",
@@ -192,10 +192,10 @@ export_session(struct export *export)
 	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64,
 	    hash_of(show_string(session, "since"), pid),
 	    hash_of(show_string(session, "server"), pid));
-	show_each (item, json_object_get(session, "events"))
+	show_each_in (item, session, "events")
 		add_span(export, NULL, KIND_INTERNAL, json_object_get(item, "why"),
 		    show_number(item, "time"), show_number(item, "time"), attributes_of_line(item));
-	show_each (item, json_object_get(session, "calls"))
+	show_each_in (item, session, "calls")
 		export_call(export, item);
 	flush(export);
 }

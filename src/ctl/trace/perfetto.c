@@ -36,7 +36,7 @@ add_instants(const struct place *place, const json_t *owner)
 {
 	json_t *line;
 
-	show_each (line, json_object_get(owner, "events"))
+	show_each_in (line, owner, "events")
 		json_object_set_new(add(place, "i", show_string(line, "why"),
 					show_number(line, "time"), json_incref(line)),
 		    "s", json_string("t"));
@@ -49,7 +49,7 @@ add_calls(struct place *place, const json_t *session)
 	size_t rows = 0, row;
 	json_t *call, *args, *event;
 
-	show_each (call, json_object_get(session, "calls")) {
+	show_each_in (call, session, "calls") {
 		row = trace_row(session, call, taken);
 		place->thread = THREAD_CALLS + row;
 		for (; rows <= row; rows++)
@@ -85,5 +85,4 @@ trace_perfetto(const struct trace *trace)
 	}
 	file = json_pack("{s:s, s:o}", "displayTimeUnit", "ms", "traceEvents", place.events);
 	show_json(file);
-	json_decref(file);
 }

@@ -348,7 +348,7 @@ take_calls(json_t *session, msec_t before)
 	bool done;
 	char *key;
 
-	show_each (call, json_object_get(session, "calls")) {
+	show_each_in (call, session, "calls") {
 		done = show_has(session, "over") || show_has(call, "answered") ||
 		    (show_has(call, "ended") && show_number(call, "ended") <= before);
 		json_array_append(done ? taken : left, call);

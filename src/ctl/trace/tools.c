@@ -50,7 +50,7 @@ trace_count(json_t *tools, const json_t *session)
 {
 	json_t *item, *tool;
 
-	show_each (item, json_object_get(session, "calls")) {
+	show_each_in (item, session, "calls") {
 		tool = tool_of(tools, session, item);
 		show_add(tool, "count", 1);
 		show_add(tool, "failed", trace_failed(item));
@@ -58,7 +58,7 @@ trace_count(json_t *tools, const json_t *session)
 		json_array_append_new(json_object_get(tool, "times"),
 		    json_integer(trace_end(session, item) - show_number(item, "start")));
 	}
-	show_each (item, json_object_get(session, "events")) {
+	show_each_in (item, session, "events") {
 		if (show_is(item, "why", "KILLED"))
 			count_others(tools, session, show_number(item, "open"));
 		if (!show_is(item, "why", "COUNTED") || show_number(item, "count") <= 0)
