@@ -37,7 +37,7 @@ on_loop_failure(const char *doing)
 {
 	char line[256];
 
-	snprintf(line, sizeof(line), "canceld: %s: %s\n", doing, strerror(errno));
+	print_into(line, "canceld: %s: %s\n", doing, strerror(errno));
 	end(line);
 }
 
@@ -132,8 +132,7 @@ close_log(struct log *log)
 
 	if (error == 0)
 		return;
-	snprintf(line, sizeof(line), "canceld: --log: %.128s: %s\n", log->config.file,
-	    strerror(error));
+	print_into(line, "canceld: --log: %.128s: %s\n", log->config.file, strerror(error));
 	tell(line);
 }
 

@@ -75,6 +75,9 @@ span_equal(struct span a, struct span b)
 	return a.len == b.len && bytes_equal(a.ptr, b.ptr, b.len);
 }
 
+/* snprintf into an array, whose size it knows. */
+#define print_into(array, ...) snprintf(array, sizeof(array), __VA_ARGS__)
+
 static inline bool
 text_is(const char *text, const char *other)
 {

@@ -181,8 +181,7 @@ report_errors(struct loop *loop)
 	error = log_failed(loop->log);
 	if (error == 0)
 		return;
-	snprintf(words, sizeof(words), "--log: %.128s: %s", loop->options->log.file,
-	    strerror(error));
+	print_into(words, "--log: %.128s: %s", loop->options->log.file, strerror(error));
 	relay_say(&loop->life.relay, span_of(words));
 }
 
@@ -290,7 +289,7 @@ isolate(struct loop *loop)
 	const char *path = loop->control.path;
 	char control[PLACE_PATH];
 
-	snprintf(control, sizeof(control), "%s", path);
+	print_into(control, "%s", path);
 	if (!starter_isolate((const char *[]){ path[0] == '\0' ? path : dirname(control),
 		loop->history.directory, NULL }))
 		log_event(loop->log, WHY_ISOLATION_REFUSED, log_string("reason", strerror(errno)));

@@ -228,7 +228,7 @@ write_family(const struct family *family, json_t *samples, struct buf *text)
 			compose_text(text, "# HELP %s %s\n# TYPE %s %s\n", family->name,
 			    family->help, family->name, family->type);
 		begun = true;
-		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
+		print_into(number, "%.15g", json_number_value(value));
 		compose_text(text, "%s%s%s %s\n", family->name, family->suffix, key + 1, number);
 	}
 }

@@ -104,8 +104,8 @@ is_foreign(const char *head, const char *allowed)
 	char names[NAMES_SIZE], name[NAMES_SIZE];
 	size_t len = strcspn(host, ": \t\r\n");
 
-	snprintf(names, sizeof(names), ",localhost,%s,", allowed);
-	snprintf(name, sizeof(name), ",%.*s,", (int)len, host);
+	print_into(names, ",localhost,%s,", allowed);
+	print_into(name, ",%.*s,", (int)len, host);
 	return host[len] == '\0' ||
 	    (*host != '[' && strspn(host, "0123456789.") != len && strcasestr(names, name) == NULL);
 }
@@ -217,7 +217,7 @@ address_of(const char *where, const char *port)
 	if (len >= HOST_SIZE)
 		return NULL;
 	if (len > 0 && !span_is(span_at(where, len), "localhost"))
-		snprintf(host, sizeof(host), "%.*s", (int)len, where);
+		print_into(host, "%.*s", (int)len, where);
 	return getaddrinfo(host, port, &hints, &address) == 0 ? address : NULL;
 }
 

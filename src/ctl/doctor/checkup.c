@@ -77,7 +77,7 @@ tell_opening(struct run *run, const struct asked *asked)
 
 	run->report->continues = can_continue(run, asked->result);
 	if (asked->result != NULL) {
-		snprintf(run->report->server, sizeof(run->report->server), "%s%s%s", name,
+		print_into(run->report->server, "%s%s%s", name,
 		    name[0] != '\0' && version[0] != '\0' ? " " : "", version);
 		YES(run, CHECK_INITIALIZE, time, "%s was answered after %lld ms", asked->method,
 		    time);

@@ -171,11 +171,10 @@ hear_event(struct visit *visit, json_t *event)
 	if (visit->tells)
 		tell_event(visit, event);
 	if (show_is(event, "why", "SERVER_ENDED SERVER_EXITED")) {
-		snprintf(visit->end, sizeof(visit->end), "%s %d", how,
-		    (int)show_number(event, how));
+		print_into(visit->end, "%s %d", how, (int)show_number(event, how));
 		visit->ended = trace_time(event);
 	}
-	snprintf(word, sizeof(word), "%s%s%s", why, step[0] != '\0' ? " " : "", step);
+	print_into(word, "%s%s%s", why, step[0] != '\0' ? " " : "", step);
 	first = json_object_get(visit->decisions, word);
 	if (first == NULL) {
 		json_object_set(visit->decisions, word, event);
@@ -338,10 +337,10 @@ become_canceld(const struct examination *what, const struct visit *visit, pid_t 
 	 * otherwise of its own, which it inherits.
 	 */
 	if (!system_path_of(owner, ends[VISIT_LOG], path, sizeof(path))) {
-		snprintf(path, sizeof(path), "/dev/fd/%d", ends[VISIT_LOG]);
+		print_into(path, "/dev/fd/%d", ends[VISIT_LOG]);
 		fcntl(ends[VISIT_LOG], F_SETFD, 0);
 	}
-	snprintf(log, sizeof(log), "--log=%s", path);
+	print_into(log, "--log=%s", path);
 	memcpy(program, what->canceld, sizeof(program));
 	ctl_add_words(&argv, (char *const[]){ program, NULL });
 	ctl_add_words(&argv, what->options == NULL ? watching : what->logs ? NULL : telling);

@@ -50,7 +50,7 @@ ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops
 {
 	struct option all[OPTIONS_MOST + 2] = { 0 };
 	char letters[2 * OPTIONS_MOST + 4];
-	size_t len = (size_t)snprintf(letters, sizeof(letters), "%s:h", stops ? "+" : "");
+	size_t len = (size_t)print_into(letters, "%s:h", stops ? "+" : "");
 	int count, got, i;
 
 	for (count = 0; count < OPTIONS_MOST && options[count].name != NULL; count++) {

@@ -49,7 +49,7 @@ is_connected(struct target *target, msec_t end)
 
 	if (target->fd >= 0)
 		return true;
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", target->path);
+	print_into(address.sun_path, "%s", target->path);
 	buf_clear(&target->in);
 	target->fd = system_socket(AF_UNIX);
 	while (target->fd < 0 ||
@@ -96,7 +96,7 @@ static void
 fail(struct target *target, int status, const char *why)
 {
 	target->status = status;
-	snprintf(target->fault, sizeof(target->fault), "%s", why);
+	print_into(target->fault, "%s", why);
 }
 
 bool
@@ -247,8 +247,7 @@ target_name(const struct target *target)
 	static char text[5 * NAME_SIZE]; /* bytes may be shown as \xNN */
 	struct span name = show_string(target->about, "name");
 
-	snprintf(text, sizeof(text), name.len > 0 ? "%s[%ld]" : "canceld %s%ld", name.ptr,
-	    target->pid);
+	print_into(text, name.len > 0 ? "%s[%ld]" : "canceld %s%ld", name.ptr, target->pid);
 	return text;
 }
 
@@ -268,7 +267,7 @@ add(struct targets *targets, const char *path, long pid)
 	target = &targets->list[at];
 	memmove(target + 1, target, (targets->count++ - at) * sizeof(*target));
 	*target = (struct target){ .pid = pid, .fd = -1, .ends = json_array() };
-	snprintf(target->path, sizeof(target->path), "%s", path);
+	print_into(target->path, "%s", path);
 }
 
 /*
@@ -295,7 +294,7 @@ add_all(struct targets *targets, const char *directory)
 		long pid = strtol(name, &rest, 10);
 
 		if (pid > 0 && *rest == '-' && end != NULL && text_is(end, ".sock") &&
-		    snprintf(path, sizeof(path), "%s/%s", directory, name) < PLACE_PATH)
+		    print_into(path, "%s/%s", directory, name) < PLACE_PATH)
 			add(targets, path, pid);
 	}
 	closedir(stream);

@@ -207,9 +207,9 @@ write_deadline(struct buf *text, const json_t *row, const char *key)
 {
 	char after_key[32], from_key[32], left_key[32];
 
-	snprintf(after_key, sizeof(after_key), "%s_ms", key);
-	snprintf(from_key, sizeof(from_key), "%s_from", key);
-	snprintf(left_key, sizeof(left_key), "%s_left_ms", key);
+	print_into(after_key, "%s_ms", key);
+	print_into(from_key, "%s_from", key);
+	print_into(left_key, "%s_left_ms", key);
 	column_time(text, row, after_key);
 	if (text->len > 0)
 		compose_text(text, " (%b)", show_string(row, from_key));

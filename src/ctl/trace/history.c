@@ -175,8 +175,7 @@ trace_read_history(trace_hearer *hear, void *user, bool tells)
 			ctl_folder(directory);
 		/* Both are opened first: canceld may rename history to history.1 meanwhile. */
 		for (int k = 0; k < 2; k++) {
-			snprintf(path[k], sizeof(path[k]), "%s/history%s", directory,
-			    k == 0 ? "" : ".1");
+			print_into(path[k], "%s/history%s", directory, k == 0 ? "" : ".1");
 			file[k] = open_kept(path[k], &status, tells);
 		}
 		for (int k = 2; k-- > 0;)

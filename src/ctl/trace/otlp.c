@@ -80,7 +80,7 @@ attributes_of_line(json_t *line)
 	const char *key;
 
 	json_object_foreach (line, key, value) {
-		snprintf(name, sizeof(name), "canceld.%s", key);
+		print_into(name, "canceld.%s", key);
 		if (!span_is_any(span_of(key), "time why"))
 			json_object_set(members, name, value);
 	}
@@ -189,7 +189,7 @@ export_session(struct export *export)
 	uint64_t pid = (uint64_t)show_number(session, "pid");
 	json_t *item;
 
-	snprintf(export->trace, sizeof(export->trace), "%016" PRIx64 "%016" PRIx64,
+	print_into(export->trace, "%016" PRIx64 "%016" PRIx64,
 	    hash_of(show_string(session, "since"), pid),
 	    hash_of(show_string(session, "server"), pid));
 	show_each_in (item, session, "events")

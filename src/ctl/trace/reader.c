@@ -56,7 +56,7 @@ trace_close(void *trace, long pid)
 {
 	char key[SPAN_NUMBER_MAX + 1];
 
-	snprintf(key, sizeof(key), "%ld", pid);
+	print_into(key, "%ld", pid);
 	end_session(trace, key);
 }
 
@@ -72,7 +72,7 @@ session_of(struct trace *trace, const json_t *line, msec_t time)
 	char number[SPAN_NUMBER_MAX + 1];
 
 	/* A session id goes before the pid: canceld in two containers may have the same pid. */
-	snprintf(number, sizeof(number), "%lld", show_number(line, "pid"));
+	print_into(number, "%lld", show_number(line, "pid"));
 	key = key != NULL ? key : number;
 	session = json_object_get(trace->open, key);
 	if (session == NULL) {

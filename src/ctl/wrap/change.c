@@ -303,7 +303,7 @@ change_text(const struct change *change, struct span text, struct buf *out,
 
 	*outcomes = (struct outcomes){ 0 };
 	result = client_read(change->client, text, servers);
-	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", servers->doc.fault);
+	print_into(outcomes->fault, "%s", servers->doc.fault);
 	outcomes->list = mem_new((servers->count + 1) * sizeof(*outcomes->list));
 	for (size_t i = 0; i < servers->count; i++)
 		if (is_chosen(change, servers->list[i]))
@@ -312,8 +312,8 @@ change_text(const struct change *change, struct span text, struct buf *out,
 	if (result == 0 &&
 	    (result = client_read(change->client, span_from(buf_span(out), start),
 		 &outcomes->after)) == -1)
-		snprintf(outcomes->fault, sizeof(outcomes->fault),
-		    "changed, it could not be read again: %s", outcomes->after.doc.fault);
+		print_into(outcomes->fault, "changed, it could not be read again: %s",
+		    outcomes->after.doc.fault);
 	return result;
 }
 

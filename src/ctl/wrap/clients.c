@@ -179,12 +179,12 @@ base_of(struct span beginning)
 	case '.':
 		return ".";
 	case '$':
-		snprintf(below, sizeof(below), "%.*s", (int)beginning.len - 1, beginning.ptr + 1);
+		print_into(below, "%.*s", (int)beginning.len - 1, beginning.ptr + 1);
 		return getenv(below);
 	case '^':
 		if (configurations != NULL && configurations[0] == '/')
 			return configurations;
-		snprintf(below, sizeof(below), "%s/.config", client_home());
+		print_into(below, "%s/.config", client_home());
 		return below;
 	default:
 		return client_home();
@@ -329,8 +329,8 @@ client_of_project(const char *path, bool *project)
 
 	for (const struct client *row = clients; row->id != NULL; row++)
 		for (const char *list = row->files; (file = next_part(&list)).len > 0;) {
-			snprintf(name, sizeof(name), "%.*s", (int)file.len, file.ptr);
-			snprintf(anywhere, sizeof(anywhere), "*%s", name + 1);
+			print_into(name, "%.*s", (int)file.len, file.ptr);
+			print_into(anywhere, "*%s", name + 1);
 			named = fnmatch(name + 2, within, FNM_PATHNAME) == 0;
 			if (name[0] != '.' || (!named && fnmatch(anywhere, path, 0) != 0))
 				continue;
@@ -518,7 +518,7 @@ read_limit(const struct client *client, const struct doc_node *node)
 
 	if (node == NULL || node->kind != DOC_OTHER)
 		return MSEC_NEVER;
-	snprintf(digits, sizeof(digits), "%.*s", (int)node->text.len, node->text.ptr);
+	print_into(digits, "%.*s", (int)node->text.len, node->text.ptr);
 	number = strtod(digits, &end) * (double)client->unit;
 	return *end == '\0' && number > 0 && number >= (double)client->least && number < 1e15 ?
 	    (msec_t)number :

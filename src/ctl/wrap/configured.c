@@ -39,7 +39,7 @@ find_workspace(const char *path)
 {
 	char copy[PATH_MAX];
 
-	snprintf(copy, sizeof(copy), "%s", path);
+	print_into(copy, "%s", path);
 	if (realpath(dirname(copy), workspace) == NULL || !text_is(basename(workspace), ".vscode"))
 		workspace[0] = '\0';
 	dirname(workspace); /* which is cut */
@@ -135,7 +135,7 @@ configured_load(struct client_file *file, const char *within)
 		if (client_read(file->client, buf_span(&contents.text), &file->servers) == 0)
 			fault = "";
 	}
-	snprintf(file->fault, sizeof(file->fault), "%s", fault);
+	print_into(file->fault, "%s", fault);
 	replace_free(&contents);
 }
 

@@ -105,7 +105,7 @@ fail_at(struct reader *reader, const char *at, const char *what)
 	struct doc *doc = reader->doc;
 
 	if (doc->fault[0] == '\0')
-		snprintf(doc->fault, sizeof(doc->fault), "line %zu: %s", doc_line(doc, at), what);
+		print_into(doc->fault, "line %zu: %s", doc_line(doc, at), what);
 	reader->at = doc->end;
 }
 
@@ -426,7 +426,7 @@ fail_twice(struct reader *reader, const char *what, const struct doc_key *key)
 {
 	char fault[128];
 
-	snprintf(fault, sizeof(fault), "the %s '%.64s' is there twice", what, key->name.ptr);
+	print_into(fault, "the %s '%.64s' is there twice", what, key->name.ptr);
 	fail_at(reader, key->start, fault);
 }
 
@@ -600,7 +600,7 @@ doc_read(struct doc *doc, struct span text, enum doc_grammar grammar)
 
 	*doc = (struct doc){ .count = 1 };
 	if (grammar == DOC_YAML) {
-		snprintf(doc->fault, sizeof(doc->fault), "YAML is not edited");
+		print_into(doc->fault, "YAML is not edited");
 		return -1;
 	}
 	doc->root = doc->made = mem_new(sizeof(*doc->root));

@@ -115,8 +115,7 @@ back_up(struct replace *file, char *state)
 	 * gets there.
 	 */
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime(&now));
-	snprintf(file->backup, sizeof(file->backup), "%s/%s-XXXXXX%s", state, stamp,
-	    file->path + skipped);
+	print_into(file->backup, "%s/%s-XXXXXX%s", state, stamp, file->path + skipped);
 	for (char *name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
 		*name = '!';
 	fd = mkostemps(file->backup, (int)(len - skipped), O_CLOEXEC);
@@ -184,9 +183,8 @@ exchange(struct replace *file, struct span text)
 	char directory[PATH_MAX], beside[PATH_MAX + sizeof(BESIDE)];
 	int result = -1, fd, folder;
 
-	snprintf(directory, sizeof(directory), "%.*s",
-	    (int)(strrchr(file->path, '/') + 1 - file->path), file->path);
-	snprintf(beside, sizeof(beside), "%s" BESIDE, directory);
+	print_into(directory, "%.*s", (int)(strrchr(file->path, '/') + 1 - file->path), file->path);
+	print_into(beside, "%s" BESIDE, directory);
 	fd = open_beside(beside);
 	if (fd == -1)
 		return fail(file, "%.400s: %s", beside,

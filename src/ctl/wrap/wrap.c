@@ -204,8 +204,7 @@ put_outcome(struct task *task, const struct outcomes *outcomes, const struct out
 	char *after = outcome->changed ? command_of(outcome, &outcomes->after) : NULL;
 
 	if (left)
-		snprintf(line, sizeof(line), " (line %zu of the file)",
-		    doc_line(doc, server->key.start));
+		print_into(line, " (line %zu of the file)", doc_line(doc, server->key.start));
 	/* A server that unwrap leaves alone could not be started once canceld is uninstalled. */
 	if (left && (task->change.names[0] != NULL || task->change.unwrap))
 		worsen(task, CTL_NO);
@@ -287,7 +286,7 @@ change_file(struct task *task, struct replace *contents, const struct outcomes *
 {
 	char state[PROGRAM_SIZE];
 
-	snprintf(state, sizeof(state), "%s/.local/state/canceld/backups", client_home());
+	print_into(state, "%s/.local/state/canceld/backups", client_home());
 	if (replace_check(contents) == -1) {
 		leave_file(task, contents->fault);
 	} else if (task->dry_run) {

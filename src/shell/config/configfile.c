@@ -353,7 +353,7 @@ configfile_load(struct options *options)
 	file->named = options->config[0] != '\0';
 	if (!file->named && !home_expand(IN_HOME, options->config, sizeof(options->config)))
 		options->config[0] = '\0';
-	snprintf(file->server, sizeof(file->server), "%s", options->name);
+	print_into(file->server, "%s", options->name);
 	file->in_force = read_file(options);
 	if (file->named && json_array_size(file->faults) > 0)
 		return options_refuse(options, "--config '%.500s': %s", options->config,

@@ -68,7 +68,7 @@ home_leads_nowhere(const char *path, struct stat *status)
 	char there[PATH_MAX], *slash;
 
 	*status = (struct stat){ 0 };
-	snprintf(there, sizeof(there), "%s", path);
+	print_into(there, "%s", path);
 	while (
 	    lstat(there, status) < 0 && (slash = strrchr(there, '/')) != NULL && there[1] != '\0')
 		slash[slash == there] = '\0';

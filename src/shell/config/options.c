@@ -528,7 +528,7 @@ lacks_unit(const struct options_row *row, const char *value)
 {
 	char seconds[OPTIONS_FAULT];
 
-	snprintf(seconds, sizeof(seconds), "%ss", value);
+	print_into(seconds, "%ss", value);
 	return !(row->traits & OPTION_TEXT) && fits(row, seconds) &&
 	    is_digit(value[strlen(value) - 1]);
 }
@@ -568,7 +568,7 @@ options_refuse(struct options *options, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
 	printable_append(&shown, span_of(text), "");
-	snprintf(options->fault, sizeof(options->fault), "%.*s", (int)shown.len, shown.data);
+	print_into(options->fault, "%.*s", (int)shown.len, shown.data);
 	fprintf(stderr, "canceld: %s\n", options->fault);
 	options->log = (struct log_config){ .level = LEVEL_ERROR, .tail = true };
 	return STATUS_FAILED;

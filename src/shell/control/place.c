@@ -133,8 +133,7 @@ place_sweep(const char *directory)
 	/* A socket whose name begins with a dot may be about to listen. */
 	for (int i = 0; i < SWEPT_MOST && (entry = readdir(list)) != NULL; i++)
 		if (entry->d_name[0] != '.' &&
-		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) <
-			(int)sizeof(path))
+		    print_into(path, "%s/%s", directory, entry->d_name) < (int)sizeof(path))
 			place_remove_dead(path);
 	closedir(list);
 }

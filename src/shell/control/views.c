@@ -283,7 +283,7 @@ view_times(const struct method_totals *totals)
 	char bound[32];
 
 	for (size_t i = 0; i < STATISTICS_TIMES; i++) {
-		snprintf(bound, sizeof(bound), "%g", (double)statistics_times[i] / 1000);
+		print_into(bound, "%g", (double)statistics_times[i] / 1000);
 		count += totals->times[i];
 		json_object_set_new(object, i < STATISTICS_TIMES - 1 ? bound : "+Inf",
 		    json_integer((json_int_t)count));

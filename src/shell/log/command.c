@@ -239,7 +239,7 @@ is_in_path(const char *program, const char *path)
 
 	for (size_t len; *path != '\0'; path += len + (path[len] == ':')) {
 		len = strcspn(path, ":");
-		snprintf(name, sizeof(name), "%.*s/%s", (int)len, path, program);
+		print_into(name, "%.*s/%s", (int)len, path, program);
 		if (access(name, F_OK) == 0)
 			return true;
 	}

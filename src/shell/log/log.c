@@ -62,7 +62,7 @@ log_open(struct log *log, const struct log_config *config)
 	else
 		descriptor_init(&log->descriptor, fd, false);
 	if (log->file >= 0 && (status.st_mode & OF_OTHERS) != 0) {
-		snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
+		print_into(mode, "%04o", (unsigned)(status.st_mode & 07777));
 		log_event(log, WHY_LOG_EXPOSED, log_string("mode", mode));
 	}
 	return NULL;

@@ -42,7 +42,7 @@ printable_append(struct buf *text, struct span bytes, const char *escaped)
 			continue;
 		}
 		for (size_t i = 0; i < piece.len; i++) {
-			snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)piece.ptr[i]);
+			print_into(hex, "\\x%02x", (unsigned char)piece.ptr[i]);
 			buf_append(text, span_of(hex));
 		}
 	}
@@ -54,7 +54,7 @@ append_unit(struct buf *text, uint32_t unit)
 {
 	char escape[sizeof("\\uNNNN")];
 
-	snprintf(escape, sizeof(escape), "\\u%04X", unit & 0xffff);
+	print_into(escape, "\\u%04X", unit & 0xffff);
 	buf_append(text, span_of(escape));
 }
 

@@ -29,7 +29,7 @@ tell(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const 
 		.leader = watch->sweep.leader,
 		.number = number };
 
-	snprintf(news.name, sizeof(news.name), "%s", name);
+	print_into(news.name, "%s", name);
 	return write(CONTROL, &news, sizeof(news)) > 0 || errno == EPIPE || errno == ECONNRESET;
 }
 

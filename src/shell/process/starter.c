@@ -172,7 +172,7 @@ order(const struct guardian *guardian)
 	struct parcel parcel = { 0 };
 	struct cmsghdr *head;
 
-	snprintf(task.socket, sizeof(task.socket), "%s", guardian->socket);
+	print_into(task.socket, "%s", guardian->socket);
 	head = CMSG_FIRSTHDR(wrap(&parcel, &task));
 	*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
 		.cmsg_type = SCM_RIGHTS,

@@ -289,7 +289,7 @@ system_mark(void)
 {
 	if (!identify(getpid(), &following.self))
 		return;
-	snprintf(following.mark, sizeof(following.mark), "CANCELD_GUARDED_BY_%llx",
+	print_into(following.mark, "CANCELD_GUARDED_BY_%llx",
 	    (unsigned long long)following.self.id);
 	setenv(following.mark, "1", 1);
 }

@@ -184,7 +184,7 @@ proc_read(pid_t pid, const char *file, char *to, size_t room)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
+	print_into(path, "/proc/%ld/%s", (long)pid, file);
 	proc_file(path, to, room);
 }
 
