@@ -206,7 +206,7 @@ void view_page(struct buf *lines, json_t *request, json_t *about);
 
 /* How many cells a line of that descriptor has; SIZE_MAX: it is no terminal. rows may be NULL. */
 size_t term_cells(int out, size_t *rows);
-#define term_width(rows) term_cells(STDOUT_FILENO, rows)
+#define term_width term_cells(STDOUT_FILENO, NULL)
 /*
  * The width for a line on stderr that must not wrap: some terminals wrap when the last cell is
  * filled.

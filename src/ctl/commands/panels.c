@@ -244,7 +244,7 @@ put_details(const struct top *top, struct screen *screen)
 bool
 top_has_panels(void)
 {
-	size_t height = 0, width = term_width(&height);
+	size_t height = 0, width = term_cells(STDOUT_FILENO, &height);
 
 	return width >= PANELS_WIDTH && height >= PANELS_HEIGHT;
 }
@@ -296,7 +296,7 @@ top_draw(struct top *top)
 {
 	struct screen screen = { .height = 24 };
 
-	screen.width = term_width(&screen.height) - MARGIN;
+	screen.width = term_cells(STDOUT_FILENO, &screen.height) - MARGIN;
 	compose_text(&screen.bytes, "\033[H");
 	/* A terminal that has gone has any number of cells. */
 	if (screen.width < WIDTH_LEAST - MARGIN || screen.width > UINT16_MAX ||

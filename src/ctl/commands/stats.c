@@ -87,7 +87,7 @@ show_counts(const char *head, json_t *counts)
 	compose_text(&line, *before == '\0' ? "none" : "");
 	printable_append(&safe, buf_span(&line), "");
 	buf_clear(&line);
-	table_wrap(&line, buf_span(&safe), term_width(NULL), indent);
+	table_wrap(&line, buf_span(&safe), term_width, indent);
 	show_buf(&line);
 }
 

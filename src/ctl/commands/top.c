@@ -431,7 +431,7 @@ on_table_key(struct top *top, char key)
 		top->page = PAGE_HISTORY;
 		top->below = 0;
 		buf_clear(&top->history);
-		history_append(&top->history, top->which, term_width(NULL) - MARGIN);
+		history_append(&top->history, top->which, term_width - MARGIN);
 	} else if ((key == '\r' || key == PAGE_REQUEST) && count > 0) {
 		top->page = PAGE_REQUEST;
 	} else if (key == '/') {

@@ -82,7 +82,7 @@ examine(const struct examination *what, bool json)
 		return status;
 	}
 	verdicts_write(&report, term_colours(), &text);
-	table_wrap(&lines, buf_span(&text), term_width(NULL), VIEW_HEAD);
+	table_wrap(&lines, buf_span(&text), term_width, VIEW_HEAD);
 	/*
 	 * A line to be pasted, so it is not wrapped. "..." stands for the command if a word of it
 	 * is hidden, or if a shell would change one.

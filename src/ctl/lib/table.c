@@ -416,6 +416,6 @@ table_show(const struct column *columns, const json_t *rows)
 {
 	struct buf out = { 0 };
 
-	table_write(columns, rows, term_width(NULL), &out);
+	table_write(columns, rows, term_width, &out);
 	show_buf(&out);
 }

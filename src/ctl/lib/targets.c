@@ -451,7 +451,7 @@ choose_one(struct targets *targets, const char *which)
 		return targets->list->about != NULL ? CTL_YES : target_tell(targets->list);
 	status = ctl_usage("'%.100s' is ambiguous: give the PID of one of these", which);
 	rows = targets_rows(targets);
-	table_write(view_instances, rows, term_width(NULL), &choices);
+	table_write(view_instances, rows, term_width, &choices);
 	fwrite(choices.data, 1, choices.len, stderr);
 	return status;
 }

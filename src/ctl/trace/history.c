@@ -534,7 +534,7 @@ tell_none(struct choice *choice)
 int
 ctl_history(int argc, char *argv[])
 {
-	struct choice choice = { .last = SIZE_MAX, .cells = term_width(NULL) };
+	struct choice choice = { .last = SIZE_MAX, .cells = term_width };
 	const char *since = NULL, *until = NULL, *last = NULL, *slow = NULL;
 	int status;
 

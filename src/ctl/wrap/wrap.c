@@ -121,9 +121,8 @@ list_server(struct task *task, const struct doc_node *server)
 		entry_append_options(&entry, entry.marker->next, entry.dashes, &options);
 	put_object(task, server, "state", state, gone != NULL ? what : entry.why,
 	    json_pack("{s:s*, s:o*}", "command", command, "options", json_of(buf_span(&options))));
-	say_within(task, term_width(NULL),
-	    options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s", state, title,
-	    command != NULL ? command : entry.why, (int)options.len, options.data);
+	say_within(task, term_width, options.len > 0 ? "  %-12s %s: %s (%.*s)" : "  %-12s %s: %s",
+	    state, title, command != NULL ? command : entry.why, (int)options.len, options.data);
 	if (gone != NULL)
 		say(task, "    note: %s%s: %s", what, wrapped ? ", wrap it again" : "", gone);
 	free(title);
