@@ -42,6 +42,9 @@ struct log_config {
 
 struct log_field;
 
+/* An event with its fields. */
+typedef void log_hearer(void *user, enum why why, const struct log_field *fields, size_t count);
+
 struct log {
 	struct log_config config;     /* anyone may change the level at any time */
 	struct descriptor descriptor; /* fd -1: the writer is started with the first line */
@@ -61,14 +64,14 @@ struct log {
 	 * It must not log anything, and may give the fields to log_append_line. Anyone may set it.
 	 * NULL: nobody hears.
 	 */
-	void (*hear)(void *hearer, enum why why, const struct log_field *fields, size_t count);
+	log_hearer *hear;
 	void *hearer;
 	enum why_level hear_level;
 	/*
 	 * Called for the events that the history keeps about the session itself, whatever the level
 	 * is. NULL: nobody keeps them.
 	 */
-	void (*keep)(void *keeper, enum why why, const struct log_field *fields, size_t count);
+	log_hearer *keep;
 	void *keeper;
 };
 

@@ -23,6 +23,11 @@ detail_of(const struct action *action)
 	    action->detail);
 }
 
+/* Which request the action is about, and how old that is. */
+#define REQUEST_OF(action) \
+	log_text("method", (action)->method), log_text("name", (action)->name), \
+	    log_id("id", (action)->id), log_time("elapsed", (action)->elapsed)
+
 /* The word for who ended the request. */
 static const char *
 giver_of(const struct action *action)
@@ -46,12 +51,10 @@ void
 report_end(struct log *log, const struct action *action)
 {
 	log_event(log, action->why, log_string("ended", tally_word(action->tally)),
-	    log_string("requester", side_name(action->side)), log_text("method", action->method),
-	    log_text("name", action->name), log_id("id", action->id),
-	    log_time("elapsed", action->elapsed), log_positive("held", action->held),
-	    log_time("timeout", action->timeout), log_text("outcome", action->outcome),
-	    log_string("by", giver_of(action)), detail_of(action),
-	    log_id("traceparent", action->traceparent));
+	    log_string("requester", side_name(action->side)), REQUEST_OF(action),
+	    log_positive("held", action->held), log_time("timeout", action->timeout),
+	    log_text("outcome", action->outcome), log_string("by", giver_of(action)),
+	    detail_of(action), log_id("traceparent", action->traceparent));
 }
 
 /* The beginning of a message that did not pass, for the words where it shows what was wrong. */
@@ -74,12 +77,10 @@ report_action(struct log *log, const struct action *action)
 		    log_text("hint", action->hint), log_number("bytes", action->message.len));
 	else
 		log_event(log, action->why, log_string("to", side_name(action->side)),
-		    log_text("method", action->method), log_text("name", action->name),
-		    log_id("id", action->id), log_time("elapsed", action->elapsed),
-		    log_time("timeout", action->timeout), log_text("from", action->origin),
-		    detail_of(action), log_text("text", beginning_of(action)),
-		    log_text("outcome", action->outcome), log_text("hint", action->hint),
-		    log_id("traceparent", action->traceparent),
+		    REQUEST_OF(action), log_time("timeout", action->timeout),
+		    log_text("from", action->origin), detail_of(action),
+		    log_text("text", beginning_of(action)), log_text("outcome", action->outcome),
+		    log_text("hint", action->hint), log_id("traceparent", action->traceparent),
 		    log_positive("bytes",
 			why_level(action->why) == LEVEL_TRAFFIC ? action->message.len : 0),
 		    log_payload(action->message));
