@@ -109,7 +109,7 @@ stands_aside(const struct options *options)
 static int
 stand_aside(const struct options *options)
 {
-	struct buf reason = { 0 };
+	BUF_AUTO reason = { 0 };
 	int error;
 
 	fputs(
@@ -120,7 +120,6 @@ stand_aside(const struct options *options)
 	error = errno;
 	command_explain(&reason, options->command[0], error);
 	fprintf(stderr, "canceld: cannot start the command: %.*s\n", (int)reason.len, reason.data);
-	buf_free(&reason);
 	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 

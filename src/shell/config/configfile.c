@@ -143,14 +143,13 @@ static bool
 take(struct reading *it, const struct options_row *row, enum policy_source source,
     const char *target, json_t *value)
 {
-	json_t *read = read_value(row, target, value);
+	json_auto_t *read = read_value(row, target, value);
 	bool fine = options_check(it->fault, row, json_string_value(read));
 
 	if (fine)
 		put(it, row, source, read);
 	else
 		keep(it, row, source, target);
-	json_decref(read);
 	return fine;
 }
 
@@ -239,8 +238,9 @@ read_sections(struct reading *it, json_t *root)
 {
 	struct configfile *file = &it->options->file;
 	const char *chosen, *pattern;
-	json_t *servers = json_object_get(root, SERVERS), *section, *former = file->section,
+	json_t *servers = json_object_get(root, SERVERS), *section,
 	       *unfit = json_object_get(it->said, SERVERS);
+	json_auto_t *former = file->section;
 
 	chosen = json_object_get(servers, file->server) != NULL ? file->server : NULL;
 	file->section = NULL;
@@ -277,7 +277,6 @@ read_sections(struct reading *it, json_t *root)
 			pattern, pattern));
 		read_keys(it, json_null(), POLICY_SECTION);
 	}
-	json_decref(former);
 }
 
 /*
@@ -289,11 +288,10 @@ read_file(struct options *options)
 {
 	struct reading it = { .options = options };
 	size_t before = options->policy.count;
-	json_t *root;
+	json_auto_t *root = parse(options, it.fault);
 
 	json_decref(options->file.faults);
 	options->file.faults = json_array();
-	root = parse(options, it.fault);
 	if (it.fault[0] != '\0') {
 		end_key(&it, 0, false);
 	} else {
@@ -308,7 +306,6 @@ read_file(struct options *options)
 		read_keys(&it, root, POLICY_FILE);
 		policy_forget(&options->policy, before, POLICY_DEADLINES, POLICY_OPTION);
 	}
-	json_decref(root);
 	return it.said;
 }
 
@@ -379,7 +376,8 @@ configfile_report(struct options *options, struct log *log)
 json_t *
 configfile_reload(struct options *options, struct log *log)
 {
-	json_t *next = read_file(options), *told;
+	json_auto_t *next = read_file(options);
+	json_t *told;
 	struct buf names[2] = { 0 };
 
 	configfile_report(options, log);
@@ -409,6 +407,5 @@ configfile_reload(struct options *options, struct log *log)
 	    log_text("at_next_start", buf_span(&names[false])));
 	buf_free(&names[0]);
 	buf_free(&names[1]);
-	json_decref(next);
 	return told;
 }

@@ -43,7 +43,7 @@ struct call { /* of a method */
 static void
 answer(const struct call *call, const char *key, json_t *value)
 {
-	json_t *response =
+	json_auto_t *response =
 	    json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", call->id, key, value);
 	char *text = json_dumps(response, JSON_COMPACT);
 
@@ -52,7 +52,6 @@ answer(const struct call *call, const char *key, json_t *value)
 		compose_text(&call->peer->out, "\n");
 	}
 	free(text);
-	json_decref(response);
 }
 
 /* Answers with an error. Returns NULL, for the handler to return. */
@@ -177,7 +176,7 @@ on_cancel(struct call *call)
 	struct control *control = call->control;
 	struct order order = { .older = -1 };
 	const char *id = NULL, *reason = "";
-	json_t *chosen, *result = NULL;
+	json_auto_t *chosen = json_array();
 	bool one;
 
 	if (control->options->session.dry_run)
@@ -199,21 +198,18 @@ on_cancel(struct call *call)
 	if (!one && order.older < 0 && order.method == NULL && order.name == NULL)
 		return refuse(call, CONTROL_BAD_PARAMS,
 		    "want id or serial, or one of older_ms, method and name");
-	chosen = json_array();
 	if (id != NULL)
 		choose_written(control->session, &order, id, chosen);
 	else
 		choose(control->session, &order, chosen);
 	if (one && json_array_size(chosen) == 0)
-		refuse(call, CONTROL_NOT_FOUND, "request %.200s not found or already completed",
+		return refuse(call, CONTROL_NOT_FOUND,
+		    "request %.200s not found or already completed",
 		    id != NULL ? id : "of this serial");
-	else if (one && json_array_size(chosen) > 1)
-		refuse(call, CONTROL_BAD_PARAMS,
+	if (one && json_array_size(chosen) > 1)
+		return refuse(call, CONTROL_BAD_PARAMS,
 		    "client and server both have a request with this id: want from");
-	else
-		result = cancel_chosen(control, chosen, reason);
-	json_decref(chosen);
-	return result;
+	return cancel_chosen(control, chosen, reason);
 }
 
 static json_t *
@@ -416,9 +412,10 @@ static void
 on_line(struct peer *peer, struct span line)
 {
 	json_error_t error;
-	json_t *message =
+	json_auto_t *message =
 	    json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	json_t *none = json_object(), *id = NULL, *result = NULL;
+	json_auto_t *none = json_object();
+	json_t *id = NULL, *result = NULL;
 	struct call call = { .control = peer->control, .peer = peer, .params = none };
 	const char *method;
 
@@ -436,8 +433,6 @@ on_line(struct peer *peer, struct span line)
 	}
 	if (result != NULL)
 		answer(&call, "result", result);
-	json_decref(none);
-	json_decref(message);
 }
 
 /* A line that is too long is answered, and ends the connection. */

@@ -40,16 +40,14 @@ object_or_null(json_t *object)
 static json_t *
 progress_of(struct span notification, const struct progress_form *form)
 {
-	json_t *message = json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
+	json_auto_t *message = json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
 	const json_t *params = json_object_get(message, "params");
 	const json_t *said = form->in != NULL ? json_object_get(params, form->in) : params;
 	json_t *text = json_object_get(said, form->said[0]);
-	json_t *object = json_pack("{s:O*,s:O*,s:O*}", "progress",
-	    json_object_get(said, form->done), "total", json_object_get(said, form->total),
-	    "message", text != NULL ? text : json_object_get(said, form->said[1]));
 
-	json_decref(message);
-	return object_or_null(object);
+	return object_or_null(json_pack("{s:O*,s:O*,s:O*}", "progress",
+	    json_object_get(said, form->done), "total", json_object_get(said, form->total),
+	    "message", text != NULL ? text : json_object_get(said, form->said[1])));
 }
 
 static json_t *
@@ -78,17 +76,16 @@ view_request(const struct request_view *view)
 	const struct deadline *idle = &request->deadlines[POLICY_IDLE],
 			      *cap = &request->deadlines[POLICY_CAP];
 	json_t *object = views_name(view);
-	json_t *rest = json_pack("{s:o,s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o?,s:o*}", "verdict",
-	    verdict_or_null(view->verdict), "idle_ms", (json_int_t)view->silent, "timeout_ms",
-	    time_or_null(idle->after), "timeout_left_ms", time_or_null(view->idle_left),
-	    "timeout_from", idle->origin, "max_time_ms", time_or_null(cap->after),
-	    "max_time_left_ms", time_or_null(view->cap_left), "max_time_from", cap->origin, "state",
-	    states[view->state], "exempt", view->exempt, "progress",
-	    progress_of(buf_span(&request->progress), view->form), "alias",
+	json_auto_t *rest = json_pack("{s:o,s:I,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:b,s:o?,s:o*}",
+	    "verdict", verdict_or_null(view->verdict), "idle_ms", (json_int_t)view->silent,
+	    "timeout_ms", time_or_null(idle->after), "timeout_left_ms",
+	    time_or_null(view->idle_left), "timeout_from", idle->origin, "max_time_ms",
+	    time_or_null(cap->after), "max_time_left_ms", time_or_null(view->cap_left),
+	    "max_time_from", cap->origin, "state", states[view->state], "exempt", view->exempt,
+	    "progress", progress_of(buf_span(&request->progress), view->form), "alias",
 	    request_is_aliased(request) ? printable_json(request->wire_id) : NULL);
 
 	json_object_update(object, rest);
-	json_decref(rest);
 	return object;
 }
 
@@ -147,14 +144,12 @@ view_client(const struct control *control)
 {
 	const struct client *client = &control->life->client;
 	struct span told = session_view(control->session).client;
-	json_t *info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL), *object;
+	json_auto_t *info = json_loadb(told.ptr, told.len, JSON_ALLOW_NUL, NULL);
 
-	object = json_pack("{s:o*,s:o*,s:O*,s:O*}", "pid",
+	return object_or_null(json_pack("{s:o*,s:o*,s:O*,s:O*}", "pid",
 	    client->process > 0 ? json_integer(client->process) : NULL, "name",
 	    client->process > 0 ? printable_json(span_of(client->name)) : NULL, "title",
-	    json_object_get(info, "name"), "version", json_object_get(info, "version"));
-	json_decref(info);
-	return object_or_null(object);
+	    json_object_get(info, "name"), "version", json_object_get(info, "version")));
 }
 
 static json_t *
@@ -213,13 +208,12 @@ views_doubts(const struct control *control)
 	json_t *doubts = json_array();
 
 	each_rule (rule, &control->options->policy) {
-		json_t *meant = views_meant(control, rule);
+		json_auto_t *meant = views_meant(control, rule);
 
 		if (meant != NULL)
 			json_array_append_new(doubts,
 			    json_sprintf("%s: was this meant? %s", rule->origin,
 				json_string_value(meant)));
-		json_decref(meant);
 	}
 	return doubts;
 }
