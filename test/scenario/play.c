@@ -65,12 +65,12 @@ take(struct play *play, enum side side, size_t most)
 				spans[i].len = most - total;
 			golden_wrote(side, spans[i]);
 			buf_append(&reader->seen, spans[i]);
+			buf_append(&reader->unasked, spans[i]);
 			trace(play, side == SIDE_CLIENT ? "client   <" : "  server <", spans[i]);
 			total += spans[i].len;
 		}
 		if (total == 0)
 			return;
-		reader->unasked += total;
 		lane_sent(lane_to(play, side), total);
 		most -= total;
 	}
@@ -315,8 +315,8 @@ on_miss(struct play *play, const struct line *line)
 {
 	struct reader *reader = &play->readers[line->side];
 
-	lane_to(play, line->side)->unread = (unsigned)reader->unasked;
-	reader->unasked = 0;
+	lane_to(play, line->side)->unread = (unsigned)reader->unasked.len;
+	buf_clear(&reader->unasked);
 	buf_clear(&reader->seen);
 }
 
@@ -438,6 +438,7 @@ finish(struct play *play, struct policy *policy)
 	json_decref(play->actions);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		buf_free(&play->readers[side].seen);
+		buf_free(&play->readers[side].unasked);
 		buf_free(&play->readers[side].unread);
 	}
 	for (why = 0; play->setup->why_counts != NULL && why < WHY_COUNT; why++)

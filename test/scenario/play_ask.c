@@ -119,15 +119,17 @@ static void
 on_see(struct play *play, const struct line *line)
 {
 	struct reader *reader = &play->readers[line->side];
-	struct buf *seen = &reader->seen;
+	struct buf *seen = &reader->seen, *unasked = &reader->unasked, *text;
 	struct span next = next_frame(seen, line->framing);
-	struct buf *text;
 
 	if (line->exact && seen->len >= line->text.len)
 		next = span_part(buf_span(seen), 0, line->text.len);
 	if (sees(line, next)) {
 		buf_consume(seen, next.len);
-		reader->unasked = seen->len == 0 ? 0 : reader->unasked - next.len;
+		buf_consume(unasked,
+		    line->exact ? next.len : next_frame(unasked, line->framing).len);
+		if (seen->len == 0)
+			buf_clear(unasked);
 		return;
 	}
 	text = play_fail(play, line, "expected the %s at %lld to read ", side_names[line->side],

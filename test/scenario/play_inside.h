@@ -6,9 +6,9 @@
 #include "scenario/actions.h"
 
 struct reader {
-	struct buf seen;   /* bytes that the side has read and no line has asked for */
-	size_t unasked;    /* ... how many, fillers too */
-	struct buf unread; /* bytes that the side has written and canceld has not read */
+	struct buf seen;    /* bytes that the side has read and no line has asked for */
+	struct buf unasked; /* the same with their fillers */
+	struct buf unread;  /* bytes that the side has written and canceld has not read */
 	bool stalled, holds;
 };
 
