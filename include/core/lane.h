@@ -71,6 +71,11 @@ struct lane_message {
 	size_t edit_count;
 	const char *texts;
 	bool bound; /* meaningful to the current reader only: see lane_lose_reader */
+	/*
+	 * set to what lane->taken was, once its first byte is written; may be NULL; it has to stay
+	 * until then, or until the message is taken out of the queue
+	 */
+	uint64_t *taken_at;
 };
 
 /*

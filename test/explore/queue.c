@@ -17,8 +17,9 @@ queue_at(const struct lane *lane, size_t index)
 {
 	const struct queued *it = queued_at(lane, index);
 
-	(void)sizeof(
-	    (struct queued){ it->start, it->next, it->size, it->cuts, it->own, it->bound });
+	/* where taken_at points to follows from the request */
+	(void)sizeof((struct queued){ it->start, it->next, it->size, it->cuts, it->own, it->bound,
+	    it->taken_at });
 	return (struct queue_view){ it->start - lane->written, it->next - lane->written, it->size,
 		it->cuts, it->own, it->bound };
 }

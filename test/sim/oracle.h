@@ -196,8 +196,7 @@ struct ask { /* one request */
 	bool doubted;   /* ... of which canceld cannot know that */
 	/* it did not wait, was written, and the server, which is going now, read nothing of it */
 	bool unseen;
-	bool kept;      /* canceld keeps its message for the next server */
-	uint64_t wrote; /* how much canceld had written to servers when it was to be sent */
+	bool kept; /* canceld keeps its message for the next server */
 	/* it is sent to the next one, as canceld reported: ahead of the others, so that it stays */
 	bool repeated;
 	uint64_t released; /* ... when canceld reported that it is sent after all; 0: not */
@@ -311,8 +310,6 @@ struct oracle {
 	int64_t back;                  /* ... in ms */
 	bool replaying;                /* ... and was not told all, as canceld's log has it */
 	bool losing;                   /* it is going now */
-	uint64_t wrote;                /* bytes that canceld has written to servers ... */
-	unsigned missed;               /* ... of which it knows that the last one had not read */
 	int halves;                    /* how many half-read messages may be lost */
 	int may_fly;                   /* how many requests may have been half read when it ended */
 	int may_reach;                 /* ... and of its own, half read by the client */

@@ -122,9 +122,8 @@ void oracle_takes_place(struct oracle *oracle, const struct ask *ask);
 bool oracle_may_repeat(const struct oracle *oracle, const struct ask *ask);
 
 /*
- * -r: ... and canceld knows that of the server which is going now, so that it must be. Where it
- * was sent, canceld knows exactly of what went ahead of the queue, else as a lower bound: how much
- * had been written when it came.
+ * -r: ... and canceld knows that of the server which is going now, so that it must be: it knows
+ * where in what it has written each request begins.
  */
 bool oracle_must_repeat(const struct oracle *oracle, const struct ask *ask);
 

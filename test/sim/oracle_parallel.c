@@ -165,10 +165,8 @@ oracle_may_repeat(const struct oracle *oracle, const struct ask *ask)
 bool
 oracle_must_repeat(const struct oracle *oracle, const struct ask *ask)
 {
-	bool ahead = ask->released != 0 || ask->repeated;
-
-	return oracle_may_repeat(oracle, ask) && !ask->doubted && (ask->unseen || ahead) &&
-	    (ahead || ask->wrote + oracle->missed >= oracle->wrote);
+	return oracle_may_repeat(oracle, ask) && !ask->doubted &&
+	    (ask->unseen || ask->released != 0 || ask->repeated);
 }
 
 void
@@ -177,7 +175,6 @@ oracle_wants_place(struct oracle *oracle, struct ask *ask)
 	int most;
 
 	ask->kept = is_kept(oracle, ask);
-	ask->wrote = oracle->wrote;
 	ask->rule = rule_of(oracle, ask);
 	if (ask->rule == 0)
 		return;

@@ -723,8 +723,6 @@ void
 oracle_restarted(struct oracle *oracle)
 {
 	release(oracle);
-	for (int i = 0; i < oracle->ask_count; i++)
-		oracle->asks[i].wrote = oracle->wrote;
 	oracle->replaying = false;
 	oracle->restarted += oracle->shaken >= 0 || oracle->modern;
 }

@@ -98,7 +98,6 @@ wire_drain(struct world *world, int to, size_t n)
 		reads(world, to, span);
 		lane_sent(session_lane(world->session, from), span.len);
 		if (to == SERVER) {
-			world->oracle.wrote += span.len;
 			world->oracle.moved = world->now;
 			world->oracle.half =
 			    world->peer[SERVER].len > 0 || world->peer[SERVER].in_body;
@@ -126,7 +125,6 @@ wire_misses(struct world *world)
 		both_write(world, SIDE_CLIENT, span.len, &span);
 		golden_wrote(SIDE_SERVER, span);
 		lane_sent(lane, span.len);
-		world->oracle.wrote += span.len;
 		at[count++] = missed;
 		missed += span.len;
 		if (span.len < whole)
@@ -141,7 +139,6 @@ wire_misses(struct world *world)
 		ask->doubted = at[count] < missed - known;
 		ask->unseen = ask->released == 0;
 	}
-	world->oracle.missed = (unsigned)known;
 	lane->unread = session_lane(world->twin, SIDE_CLIENT)->unread = (unsigned)known;
 	if (missed > 0)
 		world_tell(world, "of %zu bytes it is known that %zu were not read\n", missed,

@@ -1,4 +1,5 @@
 #include <float.h>
+#include <math.h>
 
 #include "heartbeat.h"
 #include "recovery.h"
@@ -60,7 +61,7 @@ heartbeat_put_off(struct request *request, const struct message *message)
 static double
 value_after(const struct beat *beat, int64_t count)
 {
-	double size = beat->value < 0 ? -beat->value : beat->value;
+	double size = fabs(beat->value);
 
 	if (!beat->begun)
 		return -1 / (double)count;

@@ -58,6 +58,7 @@ struct message {
 	/* of an element: the batch, with which it passes in any case; else NULL */
 	struct message *batch;
 	struct edits *edits;
+	uint64_t *taken_at; /* of a request of which there is a copy: its copy->start; else NULL */
 	struct outlet *outlet; /* of the session: reports its fate, and answers its sender */
 	size_t edits_from;     /* of an element: bytes of the list before its own edits; else 0 */
 	char unescaped[METHOD_MAX]; /* private, as the next */

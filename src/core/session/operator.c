@@ -98,9 +98,9 @@ session_set(struct session *session, struct policy_rule *rule, bool in_flight, s
 	*changed = 0;
 	if (!policy_set(session->config.policy, rule))
 		return false;
-	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
+	each_side (from)
 		each_request (request, &session->party[from].pending)
-			if (request->state == REQUEST_WAITING && !request->graced &&
+			if (in_flight && request->state == REQUEST_WAITING && !request->graced &&
 			    policy_names(rule, request->method, request->name))
 				*changed += change(session->config.policy, request, rule->kind);
 	return true;

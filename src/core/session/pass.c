@@ -110,12 +110,12 @@ pass_copy(struct message *message)
 {
 	/* An edit adds at most its text, so the buf, which owns no memory, never grows. */
 	size_t room = message->text.len + message->edits->texts.len;
-	struct copy *copy = message->request->copy = mem_resize(NULL, sizeof(*copy) + room, 1);
+	struct copy *copy = message->request->copy = mem_new(sizeof(*copy) + room);
 	struct buf text = { .data = (char *)(copy + 1), .cap = room };
 
 	append_text(&text, message);
-	copy->start = message->writer->lane->taken;
 	copy->text = buf_span(&text);
+	message->taken_at = &copy->start;
 }
 
 void
@@ -143,7 +143,7 @@ pass_on(struct message *message, enum why why)
 		lane_pass(message->writer->lane,
 		    &(struct lane_message){ message->start, message->start + message->text.len,
 			message->next, edits_of(message), count_edits(message),
-			message->edits->texts.data, message->bound });
+			message->edits->texts.data, message->bound, message->taken_at });
 		drop_edits(message);
 	}
 	report(message, VERB_SEND, why);

@@ -167,12 +167,11 @@ time_left(struct probe *probe)
 	const struct lane *lane = probe->client->lane;
 	const struct clocks *clocks = probe->client->pending.clocks;
 	msec_t kill_stuck = probe->outlet->config->kill_stuck, steady = clocks->steady;
-	msec_t heard = probe->client->other->heard;
-	msec_t alive = heard > probe->server->owed ? heard : probe->server->owed;
 	msec_t most = LIMIT_PATIENCES * kill_stuck > TIME_STUCK_LEAST ?
 	    LIMIT_PATIENCES * kill_stuck :
 	    TIME_STUCK_LEAST;
-	msec_t left = kill_stuck - (steady - alive);
+	msec_t waited = steady - probe->server->owed;
+	msec_t left = kill_stuck - earlier(steady - probe->client->other->heard, waited);
 
 	/* The server is still reading a long message that is before the probe. */
 	if (lane->taken < probe->server->probe->end && lane->taken > probe->taken) {
@@ -181,8 +180,7 @@ time_left(struct probe *probe)
 	}
 	if (probe->server->answered > probe->server->probe->received)
 		return left;
-	return earlier(left,
-	    most - earlier(clocks->idle - probe->since, steady - probe->server->owed));
+	return earlier(left, most - earlier(clocks->idle - probe->since, waited));
 }
 
 void

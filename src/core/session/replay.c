@@ -97,7 +97,7 @@ send_requests(struct party *client)
 	struct request *request;
 
 	each_request (request, &client->pending) {
-		/* or before: it may stand in the queue */
+		/* of what stands in the queue, this will be set when it is written */
 		if (request->copy != NULL)
 			request->copy->start = lane_urgent_end(client->lane);
 		request->silent_from = lane_received_to(client->other->lane);

@@ -8,9 +8,10 @@ enum {
 struct queued {
 	/* positions of its first byte and behind its last; equal: it is canceld's own */
 	uint64_t start, next;
-	size_t size;      /* bytes that it is written as; 0: it was dropped */
-	size_t cuts, own; /* how many of the lane's cuts are in it, and bytes of `texts` */
-	bool bound;       /* meaningful to the current reader only */
+	size_t size;        /* bytes that it is written as; 0: it was dropped */
+	size_t cuts, own;   /* how many of the lane's cuts are in it, and bytes of `texts` */
+	bool bound;         /* meaningful to the current reader only */
+	uint64_t *taken_at; /* see lane_message; NULL: it is set, or nobody asks */
 };
 
 struct cut { /* the bytes at [from, to) are not written, but so many of `texts` */
@@ -66,6 +67,7 @@ drop(struct lane *lane, struct queued *queued)
 {
 	lane->backlog -= queued->size;
 	queued->size = 0;
+	queued->taken_at = NULL;
 }
 
 /*
@@ -79,16 +81,18 @@ release(struct lane *lane)
 	while (lane->queue.len > 0) {
 		struct queued *first = queued_at(lane, 0);
 
+		if (lane->sent > 0 && first->taken_at != NULL) {
+			*first->taken_at = lane->taken - lane->sent;
+			first->taken_at = NULL;
+		}
 		if (lane->sent < first->size) {
 			start = first->start;
 			break;
 		}
 		lane->sent -= first->size;
 		drop(lane, first);
-		if (first->cuts > 0) {
-			consume(&lane->texts, first->own);
-			consume(&lane->cuts, first->cuts * sizeof(struct cut));
-		}
+		consume(&lane->texts, first->own);
+		consume(&lane->cuts, first->cuts * sizeof(struct cut));
 		consume(&lane->queue, sizeof(*first));
 	}
 	buf_consume(&lane->bytes, (size_t)(start - lane->written));
@@ -154,7 +158,8 @@ lane_pass(struct lane *lane, const struct lane_message *message)
 	bool lines = lane->framing == FRAMING_NEWLINE;
 	struct queued queued = { .start = lines ? message->start : lane->decided,
 		.next = message->next,
-		.bound = message->bound };
+		.bound = message->bound,
+		.taken_at = message->taken_at };
 
 	assert(message->start >= lane->decided && message->next <= lane_received_to(lane));
 	queued.size = (size_t)(queued.next - queued.start);
@@ -355,10 +360,9 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 	}
 	for (size_t i = 0; i < count_of(lane) && out.len < LANE_SPAN; i++) {
 		const struct queued *queued = queued_at(lane, i);
-		bool begun = out.skip > 0;
 
 		if (queued->size > 0) {
-			if (!begun && is_stopped(lane, queued))
+			if (out.skip == 0 && is_stopped(lane, queued))
 				break;
 			if (!add_message(lane, &out, queued, cuts, text) || lane->urgent.len > 0)
 				break;
