@@ -211,7 +211,9 @@ size_t buf_room(const struct buf *buf);
 void buf_added(struct buf *buf, size_t n);
 
 void buf_append(struct buf *buf, struct span bytes);
-void buf_set(struct buf *buf, struct span bytes); /* replaces the content */
+#define buf_push(buf, object) \
+	buf_append(buf, span_at((const char *)&(object), sizeof(object))) /* its bytes */
+void buf_set(struct buf *buf, struct span bytes);                         /* replaces the content */
 /* like buf_set, with no more memory than needed */
 void buf_keep(struct buf *buf, struct span bytes);
 void buf_consume(struct buf *buf, size_t n);

@@ -40,7 +40,7 @@ acks_note_end(struct buf *marks, struct id id, enum name_kind kind, enum outcome
 {
 	const uint64_t mark = (id.hash + kind) << OUTCOME_BITS | outcome;
 
-	buf_append(marks, span_at((const char *)&mark, sizeof(mark)));
+	buf_push(marks, mark);
 	if (marks->len > MARKS * sizeof(mark))
 		buf_consume(marks, sizeof(mark));
 }

@@ -150,7 +150,7 @@ message_edit(struct message *message, uint64_t offset, uint64_t len, struct span
 	if (message->batch != NULL)
 		edit.offset += message->start - message->batch->start;
 	buf_append(texts, with);
-	buf_append(list, span_at((const char *)&edit, sizeof(edit)));
+	buf_push(list, edit);
 	place = (struct edit *)(void *)(list->data + list->len) - 1;
 	for (; (char *)place > list->data && place[-1].offset > edit.offset; place--)
 		place[0] = place[-1];

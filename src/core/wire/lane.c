@@ -108,7 +108,7 @@ lane_give_back(struct lane *lane)
 static void
 append(struct lane *lane, const struct queued *queued)
 {
-	buf_append(&lane->queue, span_at((const char *)queued, sizeof(*queued)));
+	buf_push(&lane->queue, *queued);
 	lane->backlog += queued->size;
 }
 
@@ -118,7 +118,7 @@ cut(struct lane *lane, struct queued *queued, uint64_t from, uint64_t to, size_t
 {
 	struct cut cut = { from, to, own };
 
-	buf_append(&lane->cuts, span_at((const char *)&cut, sizeof(cut)));
+	buf_push(&lane->cuts, cut);
 	queued->cuts++;
 	queued->own += own;
 	queued->size = queued->size + own - (size_t)(to - from);
