@@ -21,6 +21,10 @@
 /* Like realloc for count elements of size bytes; never returns NULL, never overflows. */
 void *mem_resize(void *old, size_t count, size_t size) MUST_USE;
 
+/* The list, a pointer to what it has, gets room for so many. */
+#define mem_room(list, count) \
+	((list) = mem_resize(list, count, sizeof(*(list)))) /* NOLINT: they may be pointers */
+
 /* A zeroed object of size bytes; the caller frees it with free(). */
 void *mem_new(size_t size) MUST_USE;
 

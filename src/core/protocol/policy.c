@@ -27,7 +27,7 @@ policy_add(struct policy *policy, enum policy_source source, enum policy_kind ki
     struct span method, struct span name, msec_t value, struct span text)
 {
 	assert(method.len > 0 || name.len == 0);
-	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
+	mem_room(policy->rules, policy->count + 1);
 	policy->rules[policy->count++] =
 	    (struct policy_rule){ source, kind, copy(method), copy(name), value, copy(text),
 		    policy->added++, false, name.len - span_count(name, '*'), NULL, false };

@@ -252,7 +252,7 @@ records_grant(const struct message *message, struct request *request)
 		return;
 	if (traits & METHOD_SESSION)
 		row = reopen(message->reader, &request->record, session_id);
-	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
+	mem_room(records->list, records->count + 1);
 	record = &records->list[records->count++];
 	*record = (struct record){
 		.row = row,

@@ -117,7 +117,7 @@ ctl_add_words(char ***list, char *const *words)
 		count++;
 	for (bool more = words != NULL; more; words++) {
 		more = *words != NULL;
-		*list = mem_resize(*list, count + 1, sizeof(**list));
+		mem_room(*list, count + 1);
 		(*list)[count++] = *words;
 	}
 }

@@ -261,7 +261,7 @@ add(struct targets *targets, const char *path, long pid)
 	each_listed (known, targets)
 		if (text_is(known->path, path))
 			return;
-	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(*targets->list));
+	mem_room(targets->list, targets->count + 1);
 	while (at > 0 && targets->list[at - 1].pid > pid)
 		at--;
 	target = &targets->list[at];

@@ -21,7 +21,7 @@ add(struct edits *edits, const char *from, const char *to, struct span words)
 {
 	size_t at = edits->count++;
 
-	edits->list = mem_resize(edits->list, edits->count, sizeof(*edits->list));
+	mem_room(edits->list, edits->count);
 	for (; at > 0 && edits->list[at - 1].from > from; at--)
 		edits->list[at] = edits->list[at - 1];
 	edits->list[at] = (struct edit){ from, to, doc_copy(words) };

@@ -241,7 +241,7 @@ add_file(struct client_files *files, const struct client *client, const char *pa
 			return;
 		free(file->path);
 	} else {
-		files->list = mem_resize(files->list, files->count + 1, sizeof(*files->list));
+		mem_room(files->list, files->count + 1);
 		file = &files->list[files->count++];
 		*file = (struct client_file){ .path = NULL };
 	}
@@ -443,8 +443,7 @@ add_servers(struct client_servers *servers, struct doc_node *node, struct span p
 		if (key.len > 0 || is_group(node)) {
 			add_servers(servers, node, rest);
 		} else if (!client_is_language(node) || is_language_server(node)) {
-			servers->list = mem_resize(servers->list, servers->count + 1,
-			    sizeof(struct doc_node *));
+			mem_room(servers->list, servers->count + 1);
 			servers->list[servers->count++] = node;
 		}
 	}

@@ -156,7 +156,7 @@ entry_words(const struct entry *entry, const struct doc_node *word, const struct
 	char **words = mem_new(sizeof(*words));
 
 	for (size_t count = 0; word != end; word = next_word(entry, word)) {
-		words = mem_resize(words, count + 2, sizeof(*words));
+		mem_room(words, count + 2);
 		words[count++] = doc_copy(is_string(word) ? word->text : SPAN("?"));
 		words[count] = NULL;
 	}
