@@ -27,7 +27,12 @@ struct loop {
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
-	struct port port[2];   /* by enum side */
+	union {
+		struct port port[2]; /* by enum side */
+		struct {
+			struct port client, server; /* the same */
+		};
+	};
 	struct lane *wires[2]; /* of the ports: see port_init */
 	struct life life;
 	struct control control;
@@ -55,8 +60,7 @@ hear(struct port *port)
 static bool
 is_stalled(const struct loop *loop)
 {
-	return loop->port[SIDE_SERVER].throttled &&
-	    port_queued(&loop->port[SIDE_SERVER]) > LIMIT_LOW;
+	return loop->server.throttled && port_queued(&loop->server) > LIMIT_LOW;
 }
 
 /*
@@ -66,7 +70,7 @@ is_stalled(const struct loop *loop)
 static void
 expire(struct loop *loop)
 {
-	struct port *server = &loop->port[SIDE_SERVER];
+	struct port *server = &loop->server;
 	bool stalled = is_stalled(loop);
 	size_t total = 0, n;
 
@@ -118,7 +122,7 @@ hear_signals(struct loop *loop)
 static msec_t
 next_wake(const struct loop *loop)
 {
-	const struct port *client = &loop->port[SIDE_CLIENT];
+	const struct port *client = &loop->client;
 
 	if (port_may_read(client) && client->in.ready)
 		return loop->now;
@@ -173,10 +177,10 @@ report_errors(struct loop *loop)
 	char words[256];
 	int error;
 
-	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].in, "read stdin");
-	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].out, "write to stdout");
-	report_error(loop, &loop->port[SIDE_SERVER].in, "read the server's stdout");
-	report_error(loop, &loop->port[SIDE_SERVER].out, "write to the server's stdin");
+	loop->failed |= report_error(loop, &loop->client.in, "read stdin");
+	loop->failed |= report_error(loop, &loop->client.out, "write to stdout");
+	report_error(loop, &loop->server.in, "read the server's stdout");
+	report_error(loop, &loop->server.out, "write to the server's stdin");
 	log_flush(loop->log);
 	error = log_failed(loop->log);
 	if (error == 0)
@@ -189,7 +193,7 @@ report_errors(struct loop *loop)
 static bool
 go_round(struct loop *loop)
 {
-	struct port *client = &loop->port[SIDE_CLIENT];
+	struct port *client = &loop->client;
 	msec_t now = monotonic_now();
 	bool child;
 
@@ -197,7 +201,7 @@ go_round(struct loop *loop)
 	session_set_time(loop->session, now);
 	child = hear_signals(loop);
 	relay_round(&loop->life.relay);
-	hear(&loop->port[SIDE_SERVER]);
+	hear(&loop->server);
 	hear(client);
 	/* the bytes written decide which requests may be cancelled, and how */
 	life_write(&loop->life, now);
@@ -299,7 +303,7 @@ static int
 start(struct loop *loop)
 {
 	struct options *options = loop->options;
-	struct port *client = &loop->port[SIDE_CLIENT];
+	struct port *client = &loop->client;
 
 	loop->now = monotonic_now();
 	loop->due = loop->alarm = MSEC_NEVER;
@@ -324,7 +328,7 @@ start(struct loop *loop)
 		.log = loop->log,
 		.session = loop->session,
 		.socket = loop->control.path,
-		.port = &loop->port[SIDE_SERVER],
+		.port = &loop->server,
 		.client.port = client,
 		.now = loop->now,
 	};
@@ -350,12 +354,12 @@ finish(struct loop *loop)
 	control_close(&loop->control);
 	history_close(&loop->history);
 	life_close(&loop->life);
-	port_close(&loop->port[SIDE_CLIENT]);
+	port_close(&loop->client);
 	descriptor_want(&loop->log->descriptor, 0);
 	descriptor_want(&loop->log->writer.back, 0);
-	each_side (side)
+	each_of (wire, loop->wires)
 		if (loop->options->session.dry_run)
-			lane_free(loop->wires[side]);
+			lane_free(*wire);
 	session_free(loop->session);
 	ev_loop_destroy(loop->ev);
 }
