@@ -33,18 +33,19 @@ message_dialect(const struct message *message)
 static inline struct action
 action_of(enum verb verb, enum side side, enum why why, const struct request *request)
 {
-	if (request != NULL)
-		return (struct action){
-			verb,
-			side,
-			why,
-			.id = request->id.text,
-			.method = request->method,
-			.name = request->shown,
-			.elapsed = request_age(request),
-			.timeout = MSEC_NEVER,
-		};
-	return (struct action){ verb, side, why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER };
+	struct action action = { .verb = verb,
+		.side = side,
+		.why = why,
+		.elapsed = MSEC_NEVER,
+		.timeout = MSEC_NEVER };
+
+	if (request != NULL) {
+		action.id = request->id.text;
+		action.method = request->method;
+		action.name = request->shown;
+		action.elapsed = request_age(request);
+	}
+	return action;
 }
 
 /* A note to a side about a request, which may be NULL. */

@@ -113,19 +113,13 @@ requests_expire(struct session *session, enum side side)
 		recovery_expect_heed(&session->probe, request);
 }
 
-void
-requests_settle(struct session *session)
+/* What has waited until the session is open, or its era is settled, goes on. */
+static __attribute__((noinline)) void
+end_waits(struct session *session, bool open, bool settled)
 {
 	struct party *client = &session->client;
-	bool open = session->waiting && !party_is_opening(client);
-	bool settled = session->handshake.awaited && party_is_settled(client);
 	struct request *request;
 
-	decline_lost(session);
-	while ((request = parallel_next(session)) != NULL)
-		parallel_send(client, request);
-	if (!open && !settled)
-		return;
 	session->waiting &= !open;
 	session->handshake.awaited &= !settled;
 	each_request (request, &client->pending) {
@@ -139,6 +133,22 @@ requests_settle(struct session *session)
 	}
 	if (settled)
 		recovery_ask_again(&session->probe);
+}
+
+void
+requests_settle(struct session *session)
+{
+	struct party *client = &session->client;
+	bool open = session->waiting && !party_is_opening(client);
+	bool settled = session->handshake.awaited && party_is_settled(client);
+	struct request *request;
+
+	if (session->records.lost.count > 0)
+		decline_lost(session);
+	while ((request = parallel_next(session)) != NULL)
+		parallel_send(client, request);
+	if (open || settled)
+		end_waits(session, open, settled);
 }
 
 void

@@ -66,16 +66,14 @@ session_free(struct session *session)
 {
 	struct ack *ack;
 
-	each_side (side) {
-		struct party *party = &session->party[side];
-
+	each_of (party, session->party) {
 		lane_free(party->lane);
 		buf_free(&party->edits.list);
 		buf_free(&party->edits.texts);
 		pending_free(&party->pending);
 		buf_free(&party->kept);
 		pending_free(&party->tasks);
-		buf_free(&session->handshake.declared[side]);
+		buf_free(&session->handshake.declared[party->side]);
 		while ((ack = party->acks) != NULL) {
 			party->acks = ack->next;
 			free(ack);
