@@ -812,6 +812,19 @@ oracle_is_probe(const char *method)
 }
 
 /*
+ * A cancel of what was sent goes ahead of what waits, but for one in a batch: if that asks nothing,
+ * it is meaningful to this server only.
+ */
+static bool
+is_cancel_in_place(const struct oracle *oracle, const struct sent *sent)
+{
+	const struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
+
+	return sent->kind == KIND_CANCEL && sent->batch >= 0 && ask != NULL && ask->by == CLIENT &&
+	    !ask->unsent && oracle_is_bound(oracle, sent);
+}
+
+/*
  * When canceld had the last message that this server may need and has not read: those before it do
  * not wait.
  */
@@ -824,7 +837,8 @@ last_needed(const struct oracle *oracle)
 	for (i = 0; i < oracle->sent_count; i++) {
 		const struct sent *sent = &oracle->sent[i];
 		bool needed = sent->kind == KIND_RESPONSE || sent->kind == KIND_PROGRESS ||
-		    sent->kind == KIND_TURN_CANCEL || i == oracle->opened;
+		    sent->kind == KIND_TURN_CANCEL || i == oracle->opened ||
+		    is_cancel_in_place(oracle, sent);
 
 		if (sent->from == CLIENT && needed && !sent->arrived && sent->heard > last)
 			last = sent->heard;
