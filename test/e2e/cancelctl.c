@@ -590,15 +590,23 @@ TEST(why_a_restart_failed_is_told)
 {
 	static const struct {
 		const char *options, *ending, *said;
-	} rows[] = { { "--name fails", "exit 3", "]: it has ended: exit status 3\n" },
+	} rows[] = {
+		{ "--name fails", "exit 3", "]: it has ended: exit status 3\n" },
 		{ "--name fails -r1", "exit 3",
 		    "]: it has ended: it has failed more often than --restart=N/DURATION allows" },
-		{ "--name fails", "kill -9 $$", "]: it has ended: signal 9\n" },
+		{ "--name fails", "kill -9 $$", "]: it has ended: Killed\n" },
 		{ "--name fails -r1", "rm once; exit 3", "]: it has ended: cannot start " },
+		{ "--name fails",
+		    "read m; i=${m#*id\\\":}; echo \\047{\"jsonrpc\":\"2.0\",\"id\":\\047${i%%%%,*}\\047,\"error\":{\"code\":-32000,"
+		    "\"message\":\"no base\"}}\\047; read m",
+		    "]: it has ended: it answered with the error -32000: no base" },
+		{ "--name fails", "e=sle; exec ${e}ep 50 >&-",
+		    "]: it has ended: it had closed its standard output\n" },
 		/* Here canceld waits for the client, which does not read. */
-		{ "--name fails", "exit 3", "]: ended, and not started again\n" } };
+		{ "--name fails", "exit 3", "]: ended, and not started again\n" },
+	};
 
-	for (int i = 0; i < 5; i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		char script[512], once[512];
 		struct run *run;
 
@@ -609,7 +617,7 @@ TEST(why_a_restart_failed_is_told)
 		run_expect_shell(NULL, script, 0, "");
 		snprintf(once, sizeof(once), "%s/once", getenv("E2E_DIRECTORY"));
 		run = run_session(rows[i].options, once);
-		if (i == 4) {
+		if (i == COUNT(rows) - 1) {
 			run->stdout_unread = true;
 			run_sendf(run,
 			    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":[\"%0300000d\"]}}",
@@ -617,6 +625,8 @@ TEST(why_a_restart_failed_is_told)
 			run_settle(run);
 		}
 		run_expect_shell(run, "$C restart $PID", 1, rows[i].said);
+		/* Another start is not what was missing. */
+		ck_assert_ptr_null(strstr(run->error.data, "-r starts it again"));
 		run->stdout_unread = false;
 		run_end(run);
 	}

@@ -108,8 +108,8 @@ TESTS(time_in_which_the_machine_stood_still_is_none, 0, 3)
 TEST(a_server_that_ends_after_each_handshake_is_given_up)
 {
 	struct run *run = run_shifted("-r1000/1m",
-	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then read m; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\","
-	    "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{}}}'; echo no base >&2; "
+	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then read m; i=${m#*'\"id\":'}; "
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":'${i%%,*}',\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{}}}'; echo no base >&2; "
 	    "exit 4; fi; : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
 
 	if (run == NULL)

@@ -212,10 +212,10 @@ TEST(why_canceld_ended_the_server_is_told)
 	run_expect_logged(run, "RESTARTED");
 	run_leave(run, 0);
 	run_end(run);
-	shell_expect("true", "$CANCELCTL history | grep -o 'STUCK\\|RESTARTED  *signal 15'", 0,
+	shell_expect("true", "$CANCELCTL history | grep -o 'STUCK\\|RESTARTED  *Terminated'", 0,
 	    "STUCK\nRESTARTED");
 	shell_expect("true",
-	    "$CANCELCTL history --failed | grep -o 'STUCK\\|RESTARTED  *signal 15'", 0,
+	    "$CANCELCTL history --failed | grep -o 'STUCK\\|RESTARTED  *Terminated'", 0,
 	    "STUCK\nRESTARTED");
 }
 
@@ -425,7 +425,8 @@ static const struct {
 	{ "sed -i 's/\"no progress\"/12345678/' " HISTORY "; " C, 0,
 	    "  2s  timed_out      12345678\n" },
 	{ C, 0, "10:00:03  -           -         -       -  SERVER_EXITED  exit status 3\n" },
-	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; " C, 0, "SERVER_EXITED  signal 9\n" },
+	{ "sed -i 's/\"status\":3/\"signal\":9,\"reason\":\"Killed\"/' " HISTORY "; " C, 0,
+	    "SERVER_EXITED  Killed\n" },
 	{ C, 0, "2026-11-25 10:00:01  tools/call  forecast  2   700ms" },
 	{ C, 0,
 	    "10:00:04  tools/call  map       -   900ms  KILLED         2 open, this is the oldest\n" },
@@ -457,9 +458,9 @@ static const struct {
 	  "; " C "-j --failed",
 	    0, "nothing has failed in that time\n" },
 	{ C "--failed -s 1s", 1, "the history has nothing of that" },
-	{ "sed -i '/failed/d; /timed_out/d; /KILLED/d; s/\"status\":3/\"signal\":11/' " HISTORY
+	{ "sed -i '/failed/d; /timed_out/d; /KILLED/d; s/\"status\":3/\"signal\":11,\"reason\":\"Segmentation fault\"/' " HISTORY
 	  "; " C "--failed",
-	    0, "SERVER_EXITED  signal 11\n" },
+	    0, "SERVER_EXITED  Segmentation fault\n" },
 	{ C "-j --failed 2>&1 | grep -c 'KILLED\\|SERVER_EXITED'", 0, "2\n" },
 	{ "$CANCELCTL trace -f otlp 2>&1 | grep -c 'error.type\",\"value\":{\"stringValue\":\"KILLED'",
 	    0, "1\n" },
@@ -606,8 +607,9 @@ static const struct {
 	    0, "progress\n" },
 	{ "$CANCELCTL trace -f html 2>&1", 0,
 	    "<p class=bad>2026-11-25 10:00:03 UTC SERVER_EXITED exit status 3<table>" },
-	{ "sed -i 's/\"status\":3/\"signal\":9/' " HISTORY "; $CANCELCTL trace -f html 2>&1", 0,
-	    "<p class=bad>2026-11-25 10:00:03 UTC SERVER_EXITED signal 9<table>" },
+	{ "sed -i 's/\"status\":3/\"signal\":9,\"reason\":\"Killed\"/' " HISTORY
+	  "; $CANCELCTL trace -f html 2>&1",
+	    0, "<p class=bad>2026-11-25 10:00:03 UTC SERVER_EXITED Killed<table>" },
 	/* ... which is no loss if it ended as it should, or was started again. */
 	{ "sed -i 's/\"status\":3/\"status\":0/' " HISTORY "; $CANCELCTL trace -f html 2>&1", 0,
 	    "<p>2026-11-25 10:00:03 UTC SERVER_EXITED exit status 0<table>" },

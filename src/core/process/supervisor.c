@@ -112,7 +112,7 @@ column_of(const struct supervisor *supervisor, enum supervisor_event event)
 static bool
 is_running(enum supervisor_state state)
 {
-	return state == PROCESS_STARTING || state == PROCESS_RUNNING || state == PROCESS_DEAF;
+	return state >= PROCESS_STARTING && state <= PROCESS_DEAF;
 }
 
 static bool

@@ -153,10 +153,12 @@ obstacle_of(const struct party *client)
 		return "this is a dry run";
 	if (client->outlet->handshake->plain)
 		return "the client speaks no JSON-RPC";
+	if (client->left)
+		return "the client has left";
 	/* The stdin of one that is being ended is shut too. */
-	if (!client->left && server->life != SERVER_OPEN && !server_is_replaying(server))
+	if (server->life != SERVER_OPEN && !server_is_replaying(server))
 		return "the server does not run, or is being ended";
-	return client->left || server->closed || server->shut ? "the session is ending" : NULL;
+	return server->closed || server->shut ? "the session is ending" : NULL;
 }
 
 const char *

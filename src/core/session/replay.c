@@ -315,7 +315,7 @@ give_up(struct party *client, struct request *question)
 
 	each_record (record, client->records)
 		any_open |= record->open;
-	refuse_replay(client->outlet, question, SPAN("it did not answer"));
+	refuse_replay(client->outlet, question, SPAN("the new server did not answer in time"));
 	if (!any_open) {
 		server_enter(client->outlet->server, SERVER_STUCK);
 		return;

@@ -45,8 +45,11 @@ steer_tell_ping(struct buf *line, const json_t *server)
 static bool
 restart_is_over(const json_t *server)
 {
-	/* When it is gone for good, its canceld most likely ends: that tells more. */
-	return !show_is(server, "state", "restarting gone");
+	/*
+	 * One that did not accept the session is stuck, until canceld has ended it. When it is gone
+	 * for good, its canceld most likely ends: that tells more.
+	 */
+	return !show_is(server, "state", "restarting stuck gone");
 }
 
 static int

@@ -159,7 +159,8 @@ note_end(const struct target *target, json_t *decision)
 {
 	if (show_is(decision, "why", "RESTARTING"))
 		json_array_clear(target->ends);
-	else if (show_is(decision, "why", "FAILED RESTART_REFUSED SERVER_EXITED"))
+	else if (show_is(decision, "why", "REPLAY_FAILED RESTART_REFUSED SERVER_EXITED") ||
+	    text_begins(show_string(decision, "doing").ptr, "start "))
 		json_array_append(target->ends, decision);
 }
 

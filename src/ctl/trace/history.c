@@ -317,7 +317,7 @@ trace_reason(const json_t *event)
 		const char *key, *before, *behind;
 	} numbers[] = { { "open", "",
 			    show_has(event, "method") ? " open, this is the oldest" : " open" },
-		{ "status", "exit status ", "" }, { "signal", "signal ", "" } };
+		{ "status", "exit status ", "" } };
 
 	each_of (number, numbers)
 		if (show_has(event, number->key))

@@ -108,10 +108,11 @@ relay_close(struct relay *relay)
 uint64_t
 relay_lost(struct relay *relay)
 {
-	uint64_t lost = relay->out->queue.len > 0 ? 0 : relay->lost + relay->own.lost;
+	uint64_t lost = relay->lost + relay->own.lost;
 
-	if (lost > 0)
-		relay->lost = relay->own.lost = 0;
+	if (relay->out->queue.len > 0)
+		return 0;
+	relay->lost = relay->own.lost = 0;
 	return lost;
 }
 

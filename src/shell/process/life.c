@@ -232,11 +232,12 @@ hint_of_exit(const struct life *life)
 		return life->server->probed ?
 		    "it ended on server/discover, and is started again with the next request; --legacy spares that" :
 		    "it is started again with the next request";
-	if (life->options->restarts > 0 || life->supervisor.next_start != MSEC_NEVER ||
-	    life->options->session.dry_run || !needs_server(life) ||
-	    session_cannot_restart(life->session) != NULL)
-		return NULL;
-	return "-r starts it again in the same session";
+	/* Behind the order of a person, -r is not named until the next server accepts requests. */
+	return life->options->restarts > 0 || life->server->refusal.len > 0 ||
+		life->options->session.dry_run || !needs_server(life) ||
+		session_cannot_restart(life->session) != NULL ?
+	    NULL :
+	    "-r starts it again in the same session";
 }
 
 static void
@@ -250,7 +251,10 @@ report_exit(struct life *life)
 	log_event(life->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED,
 	    log_positive("signal", child->signal),
 	    child->status < 0 ? log_string("status", NULL) : log_number("status", child->status),
-	    log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
+	    log_string("reason",
+		life->server->status == STATUS_SILENT ? "it had closed its standard output" :
+		    child->signal > 0                 ? strsignal(child->signal) :
+							NULL),
 	    log_string("hint", ended ? NULL : hint_of_exit(life)));
 }
 
@@ -403,7 +407,7 @@ exited_in_order(const struct life *life)
 {
 	/* the exit of a stuck one only follows from the end of its stdin */
 	return life->server->closed ||
-	    (life->server->life != SERVER_STUCK && life->child.exited && life->child.status == 0 &&
+	    (life->server->life != SERVER_STUCK && life->child.status == 0 &&
 		!life->child.signalled && session_outstanding(life->session, SIDE_CLIENT) == 0);
 }
 
