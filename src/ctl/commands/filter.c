@@ -133,7 +133,7 @@ filter_add(struct filter *filter, const char *word)
 		relation++;
 	if (relation == relations + RELATIONS)
 		return ctl_usage("'%.60s': want KEY=VALUE, KEY>VALUE or KEY<VALUE", word);
-	for (; key < keys + KEYS && !span_equal(nearest.typed, span_of(key->name)); key++)
+	for (; key < keys + KEYS && !span_is(nearest.typed, key->name); key++)
 		nearest_offer(&nearest, key->name);
 	if (key == keys + KEYS)
 		return ctl_unknown("key", &nearest, "cancelctl(1) lists them");

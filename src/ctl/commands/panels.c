@@ -38,7 +38,7 @@ struct target *
 top_target(const struct top *top, const json_t *request)
 {
 	each_listed (target, &top->targets)
-		if (span_equal(span_of(target->path), show_string(request, "socket")))
+		if (span_is(show_string(request, "socket"), target->path))
 			return target;
 	return NULL;
 }

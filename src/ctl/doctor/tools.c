@@ -69,7 +69,7 @@ tools_require(const json_t *tool, const char *argument)
 	const json_t *name;
 
 	show_each_in (name, json_object_get(tool, "inputSchema"), "required")
-		if (span_equal(show_text(name), span_of(argument)))
+		if (span_is(show_text(name), argument))
 			return true;
 	return false;
 }
@@ -114,7 +114,7 @@ types_of(const json_t *schema)
 	const json_t *item;
 
 	for (int i = 0; i < 8; i++)
-		types |= span_equal(show_text(schema), span_of(words[i])) ? TYPE(i) : 0;
+		types |= span_is(show_text(schema), words[i]) ? TYPE(i) : 0;
 	for (int i = 0; i < 3; i++)
 		if (show_has(schema, members[i]))
 			return types_of(json_object_get(schema, members[i]));

@@ -63,8 +63,7 @@ show_is_meant(const char *which, struct span name, json_int_t pid)
 {
 	char number[SPAN_NUMBER_MAX];
 
-	return which == NULL || span_equal(span_of(which), name) ||
-	    span_equal(span_of(which), span_number(pid, number));
+	return which == NULL || span_is(name, which) || span_is(span_number(pid, number), which);
 }
 
 int

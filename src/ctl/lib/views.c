@@ -307,7 +307,7 @@ level_of(struct span word)
 {
 	enum why why = (enum why)0;
 
-	while (why < WHY_COUNT && !span_equal(word, span_of(why_word(why))))
+	while (why < WHY_COUNT && !span_is(word, why_word(why)))
 		why++;
 	return why < WHY_COUNT ? why_level(why) : LEVEL_TRAFFIC + 1;
 }

@@ -234,8 +234,7 @@ wrap(const struct change *change, const struct doc *doc, const struct entry *ent
 	options = wrapped && !change->given ? kept : given;
 	outcome->why = entry->why;
 	outcome->deadline = change->deadline(options);
-	if (wrapped && span_equal(entry->first->text, span_of(change->canceld)) &&
-	    are_equal(kept, options))
+	if (wrapped && span_is(entry->first->text, change->canceld) && are_equal(kept, options))
 		outcome->result = "already wrapped";
 	else if (entry->why == NULL &&
 	    (outcome->why = wrap_words(doc, entry, change->canceld, options, edits)) == NULL)

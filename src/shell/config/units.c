@@ -46,8 +46,7 @@ take_number(struct span *text, const struct unit *units, uint64_t *number)
 	scale += scale == 0;
 	for (end = i; end < text->len && isalpha((unsigned char)text->ptr[end]);)
 		end++;
-	while (
-	    units->name != NULL && !span_equal(span_part(*text, i, end - i), span_of(units->name)))
+	while (units->name != NULL && !span_is(span_part(*text, i, end - i), units->name))
 		units++;
 	if (units->factor == 0 || value > UINT64_MAX / units->factor ||
 	    value * units->factor % scale != 0)

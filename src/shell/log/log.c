@@ -136,7 +136,7 @@ bool
 log_level_named(struct span name, enum why_level *level)
 {
 	for (int i = LEVEL_ERROR; i <= LEVEL_TRAFFIC; i++)
-		if (span_equal(name, span_of(log_levels[i]))) {
+		if (span_is(name, log_levels[i])) {
 			*level = (enum why_level)i;
 			return true;
 		}
