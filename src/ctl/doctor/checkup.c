@@ -23,7 +23,7 @@ struct run {
 	/* ms that the call takes; MSEC_NEVER: longer than the timeout, or not known */
 	long long called;
 	bool died;    /* the server, in a call or after it */
-	bool exits;   /* ... and it most likely does so after each answer */
+	bool exits;   /* ... and it most likely does so after each answer, or when it is idle */
 	bool alone;   /* one of two calls at once failed */
 	bool goes_on; /* the cancelled call: the option -K makes up for that */
 	bool mute;    /* it does not answer tools/list */
@@ -172,8 +172,9 @@ open_agent_session(struct run *run)
 }
 
 /*
- * Whether the server died before it answered, which is the fault of the call. canceld's answer has
- * its status and last words; if the session was over before canceld was asked, there is none.
+ * Whether the server died before it answered, which is the fault of the call, or exited by itself
+ * when it had answered. canceld's answer has its status and last words; if the session was over
+ * before canceld was asked, there is none.
  */
 static bool
 has_died(struct run *run, enum check check, const struct asked *asked, const char *when)
@@ -181,7 +182,11 @@ has_died(struct run *run, enum check check, const struct asked *asked, const cha
 	const char *how = asked->died ? asked->error + strlen("canceld: ") : run->visit.end;
 
 	run->died |= how[0] != '\0';
-	if (run->died)
+	/* One that exits after the opening would do so after each replay: nothing helps. */
+	run->exits = asked->served && text_is(how, "status 0");
+	if (run->exits)
+		NO(run, check, "it exits by itself with status 0 when nothing is asked");
+	else if (run->died)
 		NO(run, check, "it died %s: %s", when, how);
 	return run->died;
 }
@@ -348,12 +353,11 @@ check_cancel(struct run *run, struct asked *call)
 	struct visit *visit = &run->visit;
 	bool again = call->answer != NULL;
 	msec_t early = again ? run->called / 3 : 0, limit = run->what->timeout, cancelled, before;
+	bool fails = run->died || call->error != NULL;
 
-	if (run->died || call->error != NULL || run->called < LEAST_CALL) {
+	if (fails || run->called < LEAST_CALL) {
 		UNTESTED(run, CHECK_CANCEL, "%s",
-		    run->died || call->error != NULL ?
-			"the call fails" :
-			"the call is too short: choose a slower one");
+		    fails ? "the call fails" : "the call is too short: choose a slower one");
 		return;
 	}
 	if (again && !visit->dialogue->owed)
@@ -409,8 +413,6 @@ examine(struct run *run, const struct asked *opening)
 	struct visit *visit = &run->visit;
 
 	run->ping = ask_whether_alive(run);
-	/* One that exits after the opening would do so after each replay: nothing helps. */
-	run->exits = run->ping->served && text_is(visit->end, "status 0");
 	if (has_died(run, CHECK_ALIVE, run->ping, "of a request that changes nothing"))
 		return;
 	if (run->what->kind == DIALOGUE_MCP)
@@ -424,7 +426,7 @@ examine(struct run *run, const struct asked *opening)
 		check_two_calls(run);
 	}
 	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && !run->died &&
-	    run->visit.end[0] == '\0') {
+	    visit->end[0] == '\0') {
 		/*
 		 * No call has shown what a cancel does: sends a request that changes nothing, and
 		 * its cancel, in one write.

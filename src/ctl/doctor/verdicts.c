@@ -37,7 +37,7 @@ static const struct row {
 	    NULL },
 	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline; -r starts a server again that has died, and "
-	    "-r1000/1m one that exits after each answer",
+	    "-r1000/1m one that exits by itself or after each answer",
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
 	[CHECK_SUCCESS] = { "success", "succeeds in the call",
 	    { "MCP, Tools: a result with isError, or an error, tells that the call failed",
@@ -62,8 +62,8 @@ static const struct row {
 	    NULL },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Ping: the receiver MUST respond promptly", RESPONSE, RESPONSE },
-	    "canceld -r starts it again after a crash, and -kDURATION after a hang; --no-cancel writes no cancel to one that "
-	    "only a cancel breaks",
+	    "canceld -r starts it again after a crash, -r1000/1m when it is asked something after it has exited by itself, "
+	    "and -kDURATION after a hang; --no-cancel writes no cancel to one that only a cancel breaks",
 	    "canceld -t ends the wait, and --no-cancel writes no cancel to one that only a cancel breaks; -k " ENDS },
 	[CHECK_STDOUT] = { "stdout", "keeps stdout clean",
 	    { "MCP, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
