@@ -69,8 +69,9 @@ add_calls(struct place *place, const json_t *session)
 void
 trace_perfetto(const struct trace *trace)
 {
-	struct place place = { .events = json_array() };
-	json_t *session, *file;
+	json_auto_t *file = json_pack("{s:s, s:[]}", "displayTimeUnit", "ms", "traceEvents");
+	struct place place = { .events = json_object_get(file, "traceEvents") };
+	json_t *session;
 	size_t i;
 
 	json_array_foreach (trace->sessions, i, session) {
@@ -83,6 +84,5 @@ trace_perfetto(const struct trace *trace)
 		add_instants(&place, session);
 		add_calls(&place, session);
 	}
-	file = json_pack("{s:s, s:o}", "displayTimeUnit", "ms", "traceEvents", place.events);
 	show_json(file);
 }
