@@ -2,6 +2,8 @@
  * The session and its twin. The twin is told the same, but hears in one piece what canceld has read
  * at one time, where the session hears message by message. What comes out must be the same.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/limits.h"
@@ -19,8 +21,14 @@ ignore(void *user, const struct action *action)
 void
 both_init(struct world *world, const struct session_config *config, action_fn *act)
 {
+	struct session_config twins = *config;
+
+	each_rule (rule, config->policy)
+		policy_add(&world->twins, rule->source, rule->kind, span_of(rule->method),
+		    span_of(rule->name), rule->value, span_of(rule->text));
+	twins.policy = &world->twins;
 	world->session = session_new(config, act, world, world->now);
-	world->twin = session_new(config, ignore, NULL, world->now);
+	world->twin = session_new(&twins, ignore, NULL, world->now);
 }
 
 void
@@ -130,6 +138,33 @@ both_person_cancels(struct world *world, enum side from, const char *id)
 	return done == CANCELLING_DONE ? PERSON_CANCELS :
 	    done == CANCELLING_REFUSED ? PERSON_IS_REFUSED :
 					 PERSON_FINDS_NONE;
+}
+
+static size_t
+set(struct session *session, struct wish wish, bool in_flight)
+{
+	char method[48];
+	struct policy_rule rule = {
+		.source = POLICY_SET,
+		.kind = wish.cap ? POLICY_CAP : POLICY_IDLE,
+		.method = wish.method == NULL ? NULL : method,
+		.value = wish.after == WISH_UNSET ? POLICY_UNSET : wish.after,
+	};
+	size_t changed;
+
+	snprintf(method, sizeof(method), "%s", wish.method == NULL ? "" : wish.method);
+	if (!session_set(session, &rule, in_flight, &changed))
+		abort();
+	return changed;
+}
+
+size_t
+both_person_sets(struct world *world, struct wish wish, bool in_flight)
+{
+	size_t changed = set(world->session, wish, in_flight);
+
+	expect_same(world, set(world->twin, wish, in_flight) == changed, "what a person sets");
+	return changed;
 }
 
 bool

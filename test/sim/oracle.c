@@ -340,6 +340,9 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	if (ask->too_long)
 		return;
 	ask->asked = ask->active = ask->since = oracle->now;
+	ask->given[0] = ask->idle;
+	ask->given[1] = ask->cap;
+	oracle_limit(oracle, ask);
 	oracle_beat_put_off(oracle, ask);
 	oracle->requests += ask->by == CLIENT;
 	if (ask->untracked) {
@@ -350,10 +353,11 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		oracle_wants_place(oracle, ask);
 	if (ask->by == SERVER && oracle->answered != NULL &&
 	    strcmp(ask->deed->method, oracle->answered) == 0) {
-		ask->ours =
-		    (oracle->answered_after == 0 || oracle->draining || oracle->client_left) &&
+		bool later = oracle->answered_after > 0 || oracle_is_singled_out(oracle, ask);
+
+		ask->ours = (!later || oracle->draining || oracle->client_left) &&
 		    oracle->deaf_at == 0 && !oracle->shut;
-		ask->ours_late = oracle->answered_after > 0 && !ask->ours;
+		ask->ours_late = later && !ask->ours;
 	}
 	if (ask->by != CLIENT) {
 		oracle_ignore_pause(oracle, true);
@@ -613,6 +617,23 @@ expired(struct oracle *oracle, struct ask *ask)
 		ask->ending_at = oracle->now;
 }
 
+/*
+ * The server works on it, canceld can read what it writes, and its time has passed without a pause
+ * since; nor has a person just shortened it.
+ */
+static bool
+has_idled(const struct oracle *oracle, const struct ask *ask)
+{
+	const int64_t pauses[] = { oracle->paused_at, oracle->stalled_at, oracle->unread,
+		oracle->slept, ask->arrived_at };
+	int64_t since = ask->active;
+
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++)
+		since = pauses[i] > since ? pauses[i] : since;
+	return ask->idle != INT64_MAX && ask->wire[0] != '\0' && !oracle->paused &&
+	    !oracle->stalled && oracle->now - since > ask->idle && oracle->now > ask->changed_at;
+}
+
 /* Nothing extends the cap, nor stops it. */
 void
 oracle_look_for_late(struct oracle *oracle)
@@ -620,12 +641,16 @@ oracle_look_for_late(struct oracle *oracle)
 	for (const struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == CLIENT && ask->deed != NULL && !ask->ours && !ask->untracked &&
 		    !ask->too_long && oracle->sent[ask->sent].heard != 0 && ask->at_work &&
-		    ask->cap != INT64_MAX && oracle->now - ask->since > ask->cap &&
+		    ((ask->cap != INT64_MAX && oracle->now - ask->since > ask->cap &&
+			 oracle->now > ask->changed_at) ||
+			has_idled(oracle, ask)) &&
 		    ask->reply_begun == 0 && ask->replied == 0 && ask->decided == 0 &&
 		    ask->cancelled == 0 && ask->expired == 0 && ask->lost == 0 && !ask->ended &&
 		    !oracle->client_left && !oracle->server_died)
-			oracle_blame(oracle, "1: %s is not given up %lld ms after its cap", ask->id,
-			    (long long)(oracle->now - ask->since - ask->cap));
+			oracle_blame(oracle,
+			    "1: %s is not given up after %lld ms, of them %lld without a word",
+			    ask->id, (long long)(oracle->now - ask->since),
+			    (long long)(oracle->now - ask->active));
 }
 
 /* --answer: only what the client does not know, or has not answered in time; and then at once. */
@@ -641,7 +666,8 @@ check_for_client(struct oracle *oracle, const struct ask *ask)
 		    ask->id);
 	if (ask->declined || oracle->draining || oracle->client_left)
 		return;
-	if (oracle->now - ask->active < ask->idle || oracle->now - since > ask->idle)
+	if ((oracle->now - ask->active < ask->idle && oracle->now - ask->since < ask->cap) ||
+	    (oracle->now - since > ask->idle && oracle->now > ask->changed_at))
 		oracle_blame(oracle, "1: %s is answered for the client after %lld ms", ask->id,
 		    (long long)(oracle->now - ask->active));
 }

@@ -90,9 +90,10 @@ enum { NO_TARGET = -2 };
 struct ask { /* one request */
 	int by;
 	const struct deed *deed;
-	char id[48];      /* as spelled by the requester */
-	char wire[48];    /* as it arrived; empty: it has not */
-	uint64_t arrived; /* when it did */
+	char id[48];        /* as spelled by the requester */
+	char wire[48];      /* as it arrived; empty: it has not */
+	uint64_t arrived;   /* when it did */
+	int64_t arrived_at; /* ... in ms */
 	char token[48], wire_token[48];
 	char second_token[48]; /* LSP: for partial results */
 	char session[16];
@@ -117,6 +118,8 @@ struct ask { /* one request */
 	bool our_answer;    /* ... and canceld's log reports that it does */
 	int sent;
 	int64_t idle, cap;     /* its deadlines; INT64_MAX: none */
+	int64_t given[2];      /* ... as the options have them: idle, cap */
+	int64_t changed_at;    /* when a person last changed them; 0: nobody has */
 	int64_t asked;         /* when canceld heard it */
 	int64_t active;        /* the last sign of life that canceld heard */
 	int64_t since;         /* when its deadlines began */
@@ -249,7 +252,13 @@ struct telling {
 	uint64_t step;
 };
 
-enum { RULES = 3 };
+enum { RULES = 3, WISHES = 32 };
+
+struct wish { /* a deadline that a person has set */
+	bool cap;
+	const char *method; /* NULL: any */
+	int64_t after;      /* INT64_MAX: none */
+};
 
 struct places {                    /* a rule of --parallel */
 	const char *method, *name; /* NULL: any */
@@ -351,6 +360,8 @@ struct oracle {
 	int exit;          /* LSP, BSP: the client tells the server to end; 0: it did not */
 	struct places rules[RULES]; /* --parallel */
 	int rule_count;
+	struct wish wishes[WISHES]; /* no two are for the same */
+	int wish_count;
 	bool half;             /* the server has read a part of a message */
 	int64_t kill_ignoring; /* how long it may ignore a cancel; 0: for ever */
 	bool ignored;          /* ... longer than that, as canceld reported */
@@ -513,6 +524,13 @@ enum person_cancel { PERSON_CANCELS, PERSON_IS_REFUSED, PERSON_FINDS_NONE };
 void oracle_person_cancelled(struct oracle *oracle, int number, enum person_cancel done);
 void oracle_person_pinged(struct oracle *oracle, bool done);
 void oracle_person_restarted(struct oracle *oracle, bool done, bool force);
+/*
+ * A person sets a deadline for the requests that come and, in_flight, for those that are there; or
+ * takes back what was set, WISH_UNSET. changed: how many of these have another deadline now, as
+ * canceld says.
+ */
+enum { WISH_UNSET = -1 };
+void oracle_person_sets(struct oracle *oracle, struct wish wish, bool in_flight, size_t changed);
 /* canceld's log reports that this request of the client's, who has left, was never sent. */
 void oracle_says_unsent(struct oracle *oracle, const char *id);
 /* canceld's log reports the question of such a ping. */

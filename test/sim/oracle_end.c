@@ -91,6 +91,20 @@ person_is_asked(const struct oracle *oracle)
 	return false;
 }
 
+/* Whether it waits for the answer that opens the session, of which a person has taken the cap. */
+static bool
+waits_for_ever(const struct oracle *oracle, const struct ask *ask)
+{
+	const struct ask *opening;
+
+	for (opening = oracle->asks; opening < oracle->asks + oracle->ask_count; opening++)
+		if (ask->waits && opening->by == CLIENT && opening->deed != NULL &&
+		    opening->deed->traits & (HANDSHAKE | DISCOVERY) &&
+		    oracle_lives(oracle, opening) && opening->cap == INT64_MAX)
+			return true;
+	return false;
+}
+
 /*
  * Whether it has a deadline, which has passed. At the end of a world all have, unless it was cut
  * short.
@@ -100,9 +114,13 @@ has_expired(const struct oracle *oracle, const struct ask *ask)
 {
 	bool capped = oracle->now - ask->since < ask->cap && oracle->cut_short;
 
+	if (waits_for_ever(oracle, ask))
+		return false;
 	if (ask->by == CLIENT && person_is_asked(oracle))
 		return ask->cap != INT64_MAX && !capped;
-	return ask->idle != INT64_MAX && !(capped && oracle->now - ask->active < ask->idle);
+	if (ask->idle == INT64_MAX)
+		return ask->cap != INT64_MAX && !capped;
+	return !(capped && oracle->now - ask->active < ask->idle);
 }
 
 /* Whether an answer is still due. */

@@ -112,6 +112,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 
 	jsontext_raw_id(text, len, ask->wire, sizeof(ask->wire));
 	ask->arrived = ++oracle->step;
+	ask->arrived_at = oracle->now;
 	if (ask->by == CLIENT && !ask->untracked) {
 		ask->told |= ask->deed->traits & TURN && is_cancel_under_way(oracle, ask->session);
 		ask->life = oracle->life;

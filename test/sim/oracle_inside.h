@@ -38,6 +38,13 @@ is_ours_late(const struct oracle *oracle, const struct ask *ask)
 /* The handshake was answered. */
 void oracle_opened(struct oracle *oracle);
 
+/*
+ * oracle_person.c: the deadlines of a request that is heard, with those that a person has set;
+ * whether he has set an idle one for its method.
+ */
+void oracle_limit(const struct oracle *oracle, struct ask *ask);
+bool oracle_is_singled_out(const struct oracle *oracle, const struct ask *ask);
+
 /* An answer to this request was heard. */
 void oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask);
 

@@ -1,5 +1,6 @@
 /* What a person asks for with cancelctl: when it must be done, and when refused. */
 #include <stdio.h>
+#include <string.h>
 
 #include "oracle_inside.h"
 
@@ -78,4 +79,116 @@ oracle_person_asks(struct oracle *oracle, const char *id)
 {
 	snprintf(oracle->ping, sizeof(oracle->ping), "%s", id);
 	oracle->pinged = true;
+}
+
+/* What is due with no rule at all is never shortened by one for all methods. */
+static bool
+is_for_all(const struct ask *ask, const struct wish *wish)
+{
+	return !(ask->deed->traits & (EXEMPT | HANDSHAKE | DISCOVERY)) &&
+	    !(ask->deed->traits & OPENS && wish->after < ask->given[wish->cap]);
+}
+
+/* The one that counts: for its method, else for all; NULL: none. */
+static const struct wish *
+find_wish(const struct oracle *oracle, const struct ask *ask, bool cap)
+{
+	const struct wish *found = NULL;
+
+	for (const struct wish *wish = oracle->wishes; wish < oracle->wishes + oracle->wish_count;
+	     wish++)
+		if (wish->cap == cap &&
+		    (wish->method == NULL ? found == NULL && is_for_all(ask, wish) :
+					    strcmp(wish->method, ask->deed->method) == 0))
+			found = wish;
+	return found;
+}
+
+static int64_t
+limit_of(const struct oracle *oracle, const struct ask *ask, bool cap)
+{
+	const struct wish *wish = find_wish(oracle, ask, cap);
+
+	return wish == NULL ? ask->given[cap] : wish->after;
+}
+
+void
+oracle_limit(const struct oracle *oracle, struct ask *ask)
+{
+	ask->idle = limit_of(oracle, ask, false);
+	ask->cap = limit_of(oracle, ask, true);
+}
+
+bool
+oracle_is_singled_out(const struct oracle *oracle, const struct ask *ask)
+{
+	const struct wish *idle = find_wish(oracle, ask, false);
+
+	return idle != NULL && idle->method != NULL;
+}
+
+static bool
+is_for_same(const struct wish *a, const struct wish *b)
+{
+	return a->cap == b->cap &&
+	    (a->method == NULL || b->method == NULL ? a->method == b->method :
+						      strcmp(a->method, b->method) == 0);
+}
+
+/* It takes the place of one for the same. Unset for all methods, all are taken back. */
+static void
+wish_for(struct oracle *oracle, struct wish wish)
+{
+	bool unset = wish.after == WISH_UNSET;
+
+	for (int i = oracle->wish_count; i-- > 0;) {
+		struct wish *old = &oracle->wishes[i];
+
+		if (is_for_same(old, &wish) ||
+		    (unset && wish.method == NULL && old->cap == wish.cap))
+			*old = oracle->wishes[--oracle->wish_count];
+	}
+	if (!unset)
+		oracle->wishes[oracle->wish_count++] = wish;
+}
+
+/*
+ * Of one whose answer arrives, or whose turn may have been cancelled, canceld may know that it has
+ * the grace in place of its deadline.
+ */
+static bool
+may_have_grace(const struct ask *ask)
+{
+	return ask->reply_begun != 0 || ask->touched || ask->crossed;
+}
+
+void
+oracle_person_sets(struct oracle *oracle, struct wish wish, bool in_flight, size_t changed)
+{
+	size_t sure = 0, unsure = 0;
+
+	wish_for(oracle, wish);
+	for (struct ask *ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		int64_t *limit = wish.cap ? &ask->cap : &ask->idle, former = *limit;
+
+		if (!in_flight || ask->deed == NULL || ask->untracked || ask->too_long ||
+		    (wish.method != NULL && strcmp(wish.method, ask->deed->method) != 0) ||
+		    !oracle_lives(oracle, ask) || ask->cancelled != 0 || ask->expired != 0 ||
+		    ask->ended || ask->cascaded)
+			continue;
+		*limit = limit_of(oracle, ask, wish.cap);
+		if (*limit == former)
+			continue;
+		ask->changed_at = oracle->now;
+		if (may_have_grace(ask)) {
+			*limit = *limit < former ? *limit : former;
+			unsure++;
+		} else {
+			sure++;
+		}
+	}
+	if (changed < sure || changed > sure + unsure)
+		oracle_blame(oracle,
+		    "1: %zu of the requests in flight have another deadline, not %zu", changed,
+		    sure);
 }

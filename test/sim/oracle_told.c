@@ -103,10 +103,10 @@ check_word(struct oracle *oracle, const struct sent *sent, const char *word)
 
 /*
  * The manual, FORGOTTEN: after ten minutes canceld does not know that a request has ended. A late
- * answer that passes then answers the next request with that id.
+ * answer then answers the next request with that id, late if that one was given up as well.
  */
 static void
-answer_namesake(struct oracle *oracle, struct sent *sent)
+answer_namesake(struct oracle *oracle, struct sent *sent, bool late)
 {
 	const struct ask *ended = &oracle->asks[sent->ask];
 
@@ -115,8 +115,8 @@ answer_namesake(struct oracle *oracle, struct sent *sent)
 	for (int i = oracle->ask_count - 1; i > sent->ask; i--) {
 		const struct ask *ask = &oracle->asks[i];
 
-		if (ask->by != ended->by || !oracle_lives(oracle, ask) ||
-		    !jsontext_same_id(ask->id, ended->id))
+		if (ask->by != ended->by || oracle_lives(oracle, ask) == late ||
+		    ask->replied != 0 || !jsontext_same_id(ask->id, ended->id))
 			continue;
 		sent->ask = i;
 		oracle_heard_response(oracle, sent, &oracle->asks[i]);
@@ -138,8 +138,9 @@ oracle_told(struct oracle *oracle, bool dropped, const char *word)
 	sent->told_dropped |= dropped;
 	if (dropped)
 		check_word(oracle, sent, word);
-	else if (sent->kind == KIND_RESPONSE && strcmp(word, "RELAYED") == 0)
-		answer_namesake(oracle, sent);
+	if (sent->kind == KIND_RESPONSE &&
+	    (strcmp(word, "RELAYED") == 0 || strcmp(word, "LATE") == 0))
+		answer_namesake(oracle, sent, dropped);
 	/* it was not forgotten, so its server is there, and has perhaps opened the session */
 	if (sent->kind == KIND_RESPONSE && sent->from == SERVER && !sent->bad &&
 	    strcmp(word, "LATE") == 0) {

@@ -1,6 +1,6 @@
 /*
- * A person with cancelctl: cancels a request, asks the server whether it is alive, or has it
- * restarted.
+ * A person with cancelctl: cancels a request, sets a deadline, asks the server whether it is alive,
+ * or has it restarted.
  */
 #include "world_inside.h"
 
@@ -65,4 +65,49 @@ person_acts(struct world *world)
 		person_pings(world);
 	else if (world->restarts)
 		person_restarts(world, chance_percent(&world->chance, 30));
+}
+
+/* A method of either side's; or NULL: all. */
+static const char *
+some_method(struct world *world)
+{
+	const struct protocol *protocol = world->oracle.protocol;
+	const struct deed *deeds =
+	    chance_percent(&world->chance, 80) ? protocol->client : protocol->server;
+
+	if (chance_percent(&world->chance, 25))
+		return NULL;
+	return deeds[chance_below(&world->chance, DEEDS)].method;
+}
+
+static int64_t
+some_duration(struct world *world)
+{
+	unsigned what = chance_below(&world->chance, 100);
+
+	if (what < 15)
+		return MSEC_NEVER;
+	return 1 + chance_below(&world->chance, what < 50 ? 300 : what < 90 ? 3000 : 400000);
+}
+
+void
+person_sets(struct world *world)
+{
+	struct oracle *oracle = &world->oracle;
+	struct wish wish = { chance_percent(&world->chance, 35), some_method(world),
+		some_duration(world) };
+	bool in_flight = chance_percent(&world->chance, 60);
+	const struct wish *old = &oracle->wishes[0];
+	size_t changed;
+
+	if (oracle->wish_count > 0 && chance_percent(&world->chance, 25)) {
+		old += chance_below(&world->chance, (unsigned)oracle->wish_count);
+		wish = (struct wish){ old->cap, old->method, WISH_UNSET };
+	}
+	oracle->now = world->now;
+	world_tell(world, "a person sets %s %s=%lld%s\n", wish.cap ? "max-time" : "timeout",
+	    wish.method == NULL ? "" : wish.method, (long long)wish.after,
+	    in_flight ? ", now" : "");
+	changed = both_person_sets(world, wish, in_flight);
+	oracle_person_sets(oracle, wish, in_flight, changed);
 }

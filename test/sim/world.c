@@ -709,6 +709,7 @@ init(struct world *world)
 	choose_batches(world);
 	choose_mirrored(world);
 	world->persons = world->seed % 5 == 2;
+	world->sets = world->seed % 7 == 3;
 	world->strays = world->seed % 11 < 3;
 	world->insists = world->restarts && oracle->reopens != NULL && !oracle->stateless &&
 	    world->seed / 12 % 4 != 0;
@@ -729,6 +730,7 @@ cleanup(struct world *world)
 {
 	both_free(world);
 	policy_free(&world->policy);
+	policy_free(&world->twins);
 	free(world->restart.times);
 	oracle_free(&world->oracle);
 	free(world->peer[CLIENT].text);
@@ -809,6 +811,8 @@ world_run(uint64_t seed, bool verbose)
 		servers_step(world);
 		if (world->persons && chance_percent(&world->chance, 6))
 			person_acts(world);
+		if (world->sets && chance_percent(&world->chance, 5))
+			person_sets(world);
 		if (chance_percent(&world->chance, 30))
 			peers_act(world);
 		else

@@ -36,7 +36,7 @@ struct world {
 	struct session *session, *twin; /* see both.c */
 	uint64_t ended;                 /* requests of the client's whose end was told */
 	size_t unheard[2]; /* bytes that the twin received and has not heard; by enum side */
-	struct policy policy;
+	struct policy policy, twins; /* the twin's, which the rules that a person sets change too */
 	struct peer peer[2];
 	int64_t now, slept; /* when the machine last slept */
 	int64_t ahead; /* of now is the session's clock, by the sleeps that count for nothing */
@@ -55,6 +55,7 @@ struct world {
 	bool batches;         /* the peers write batches, ... */
 	bool asks_in_batches; /* ... with requests in them */
 	bool persons;         /* a person uses cancelctl */
+	bool sets;            /* ... and sets deadlines */
 	bool strays;    /* what answers nothing yet, cancels again, and modes that agents choose */
 	bool insists;   /* ACP: the client goes on with its sessions while none is opened again */
 	bool insisting; /* ... now */
@@ -150,6 +151,7 @@ void peer_cancels_foreign(struct world *world);
 
 /* peer_person.c: a person with cancelctl. by: whose request is cancelled. */
 void person_cancels(struct world *world, int by);
+void person_sets(struct world *world);
 void person_pings(struct world *world);
 void person_restarts(struct world *world, bool force);
 /* ... one of these. */
@@ -218,6 +220,8 @@ void both_server_back(struct world *world);
 void both_server_deaf(struct world *world);
 void both_server_shut(struct world *world);
 enum person_cancel both_person_cancels(struct world *world, enum side from, const char *id);
+/* How many requests in flight have another deadline now. */
+size_t both_person_sets(struct world *world, struct wish wish, bool in_flight);
 /* Whether it was done. */
 bool both_person_pings(struct world *world);
 bool both_person_restarts(struct world *world, bool force);
