@@ -43,9 +43,13 @@ void show_lines(struct buf *out, struct span text, const char *lead);
 /* 350ms, 1.5s, 12s, 2m05s, 3h02m, 5d04h; valid until the next but one call. */
 struct span show_time(msec_t time);
 
-/* The string, "" where it is none; the same of a member: a borrowed part of the object. */
+/*
+ * The string, "" where it is none; the same of a member: a borrowed part of the object; and as a C
+ * string.
+ */
 struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
+const char *show_chars(const json_t *object, const char *key);
 
 /*
  * The value's JSON text, valid until the next call of this function, show_json or show_dump;

@@ -104,7 +104,7 @@ ctl_cancel(int argc, char *argv[])
 	    string_of(reason), "older_ms",
 	    older != NULL ? json_integer(age == MSEC_NEVER ? 0 : age) : NULL, "name",
 	    string_of(name == NULL ? NULL : name + 1), "method",
-	    method == NULL ? NULL : printable_json(span_at(method, strcspn(method, ":"))));
+	    method == NULL ? NULL : printable_json(span_until(span_of(method), ":")));
 	do {
 		wish.more = false;
 		status = targets_ask(all ? NULL : argv[optind], "cancel", params, on_result, &wish);

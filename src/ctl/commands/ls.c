@@ -22,7 +22,7 @@ list_requests(struct targets *targets, const char *which, int *status)
 			json_array_append_new(rows, target_with(target, request));
 		show_each_in (fault, target->about, "config") {
 			json_auto_t *told = json_sprintf("configuration file %s: %s",
-			    show_string(target->about, "file").ptr, json_string_value(fault));
+			    show_chars(target->about, "file"), json_string_value(fault));
 
 			target_say(target, CTL_NO, json_string_value(told));
 		}

@@ -291,8 +291,7 @@ add_rule(json_t *rules, json_t *row)
 	show_take(same, row, "pid option method name");
 	show_each (other, rules)
 		if (json_equal(json_object_get(other, "same"), same))
-			state =
-			    strpbrk(show_string(row, "name").ptr, ":*.") != NULL ? "" : "covered";
+			state = strpbrk(show_chars(row, "name"), ":*.") != NULL ? "" : "covered";
 	json_object_set_new(row, "same", same);
 	json_object_set_new(row, "state", json_string(state));
 	json_array_append_new(rules, row);

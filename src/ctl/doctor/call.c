@@ -334,7 +334,7 @@ use_session(struct call *call)
 	bool more;
 
 	asked = tools_ask(&call->visit, "tools/list", VISIT_FOREVER, tools);
-	more = visit_text(asked->result, "nextCursor")[0] != '\0';
+	more = show_chars(asked->result, "nextCursor")[0] != '\0';
 	if (more)
 		ctl_tell(CTL_YES, "the server's list of tools does not end, and was cut");
 	if (asked->result == NULL && (call->list || !asked->unknown))

@@ -72,7 +72,7 @@ static void
 tell_opening(struct run *run, const struct asked *asked)
 {
 	const json_t *info = json_object_get(asked->result, run->visit.dialogue->info);
-	const char *name = visit_text(info, "name"), *version = visit_text(info, "version");
+	const char *name = show_chars(info, "name"), *version = show_chars(info, "version");
 	long long time = visit_took(asked);
 
 	run->report->continues = can_continue(run, asked->result);
@@ -120,11 +120,11 @@ check_tools(struct run *run, const struct asked *opening)
 	asked = declared != NULL ?
 	    tools_ask(&run->visit, "cancelctl: checking tools", run->what->timeout, tools) :
 	    opening;
-	more = visit_text(asked->result, "nextCursor")[0] != '\0';
+	more = show_chars(asked->result, "nextCursor")[0] != '\0';
 	json_array_foreach (tools, i, tool) {
 		len = strlen(shown);
 		cut |= (size_t)snprintf(shown + len, sizeof(shown) - len, "%s%s", i > 0 ? ", " : "",
-			   visit_text(tool, "name")) >= sizeof(shown) - len;
+			   show_chars(tool, "name")) >= sizeof(shown) - len;
 	}
 	run->mute = declared != NULL && asked->answer == NULL;
 	if (declared == NULL)
@@ -160,7 +160,7 @@ open_agent_session(struct run *run)
 		getcwd(directory, sizeof(directory)) == NULL ? "/" : directory, "mcpServers"));
 	visit_begin(visit, "cancelctl: opening a session", run->what->start);
 	visit_wait(visit, asked, VISIT_FOREVER);
-	id = visit_text(asked->result, "sessionId");
+	id = show_chars(asked->result, "sessionId");
 	if (id[0] != '\0' && strlen(id) < sizeof(visit->session)) {
 		memcpy(visit->session, id, strlen(id) + 1);
 		return true;
@@ -453,7 +453,7 @@ tell_exit(struct run *run)
 		UNTESTED(run, CHECK_ORPHANS, "a signal to the whole process group was needed");
 		if (container != NULL)
 			NO(run, CHECK_ORPHANS, "its container may still run: %s: %s",
-			    visit_text(container, "reason"), visit_text(container, "hint"));
+			    show_chars(container, "reason"), show_chars(container, "hint"));
 		return;
 	}
 	if (visit->end[0] == '\0')
@@ -492,19 +492,19 @@ tell_output(struct run *run)
 		swept = json_object_get(decisions, "SWEPT SIGKILL");
 	if (swept != NULL)
 		NO(run, CHECK_ORPHANS, "%lld left and ended%s, such as %s%s",
-		    show_number(swept, "times"), more, visit_text(swept, "name"),
-		    text_begins(visit_text(swept, "hint"), "--sweep") ?
+		    show_number(swept, "times"), more, show_chars(swept, "name"),
+		    text_begins(show_chars(swept, "hint"), "--sweep") ?
 			" (--sweep group spares it)" :
 			"");
 	if (left != NULL)
 		NO(run, CHECK_ORPHANS, "%lld left that cannot be ended, such as %s: %s",
-		    show_number(left, "times"), visit_text(left, "name"),
-		    visit_text(left, "reason"));
-	what = visit_text(first, "text");
-	looks = visit_text(first, "hint");
+		    show_number(left, "times"), show_chars(left, "name"),
+		    show_chars(left, "reason"));
+	what = show_chars(first, "text");
+	looks = show_chars(first, "hint");
 	if (first != NULL)
 		NO(run, CHECK_STDOUT, "found %lld%s, first %s %.80s%s%s", times, more,
-		    visit_text(first, "why"), what[0] != '\0' ? what : visit_text(first, "reason"),
+		    show_chars(first, "why"), what[0] != '\0' ? what : show_chars(first, "reason"),
 		    looks[0] != '\0' ? ", which looks like " : "", looks);
 	else if (more[0] == '\0' && run->report->findings[CHECK_INITIALIZE].verdict == VERDICT_YES)
 		YES(run, CHECK_STDOUT, MSEC_NEVER, "only messages");
@@ -534,8 +534,8 @@ leave(struct run *run)
 	if (!started)
 		run->report->status = ctl_failed("%s%s%s",
 		    failed == NULL ? "canceld ended before it started the server" :
-				     visit_text(failed, "doing"),
-		    failed == NULL ? "" : ": ", visit_text(failed, "reason"));
+				     show_chars(failed, "doing"),
+		    failed == NULL ? "" : ": ", show_chars(failed, "reason"));
 	if (!run->report->ended) {
 		tell_exit(run);
 		tell_output(run);

@@ -239,9 +239,6 @@ bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 /* Hears all that comes for so many ms, or until canceld has ended. */
 void visit_rest(struct visit *visit, msec_t limit);
 
-/* The text of that member; "" if it is none. */
-const char *visit_text(const json_t *object, const char *key);
-
 /*
  * Ends the session in the words of the protocol, if it has some. false: the farewell was not
  * answered in so many ms.

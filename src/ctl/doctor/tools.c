@@ -21,7 +21,7 @@ tools_ask(struct visit *visit, const char *check, msec_t limit, json_t *tools)
 		    cursor[0] == '\0' ? json_object() : json_pack("{s:s}", "cursor", cursor));
 		visit_begin(visit, check, limit);
 		visit_wait(visit, asked, limit);
-		cursor = visit_text(asked->result, "nextCursor");
+		cursor = show_chars(asked->result, "nextCursor");
 	} while (json_array_extend(tools, json_object_get(asked->result, "tools")) == 0 &&
 	    cursor[0] != '\0' && !text_is(cursor, last) && ++pages < PAGES);
 	return asked;
@@ -34,7 +34,7 @@ tools_find(const json_t *tools, const char *name, bool cut)
 	const json_t *tool;
 
 	show_each (tool, tools) {
-		nearest_offer(&nearest, visit_text(tool, "name"));
+		nearest_offer(&nearest, show_chars(tool, "name"));
 		if (span_equal(show_string(tool, "name"), nearest.typed))
 			return tool;
 	}
@@ -92,7 +92,7 @@ allows_other(const json_t *tool, const char *name)
 		nearest_offer(&nearest, key);
 	if (closed || nearest.name != NULL)
 		ctl_usage("the tool %.100s has no parameter '%.100s'%s" SEE,
-		    visit_text(tool, "name"), name, nearest.told);
+		    show_chars(tool, "name"), name, nearest.told);
 	return !closed;
 }
 
@@ -187,7 +187,7 @@ tools_suffice(const json_t *tool, const json_t *arguments)
 		if (!json_is_string(key) || show_has(arguments, json_string_value(key)))
 			continue;
 		ctl_usage("the tool %.200s needs the argument '%.200s'" SEE,
-		    visit_text(tool, "name"), json_string_value(key));
+		    show_chars(tool, "name"), json_string_value(key));
 		return false;
 	}
 	return true;

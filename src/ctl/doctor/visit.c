@@ -51,12 +51,6 @@ const struct dialogue dialogues[] = {
 
 volatile sig_atomic_t visit_interrupted;
 
-const char *
-visit_text(const json_t *object, const char *key)
-{
-	return show_string(object, key).ptr;
-}
-
 static bool
 is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t id)
 {
@@ -74,10 +68,10 @@ take_answer(struct asked *asked, json_t *answer)
 		     *result = json_object_get(answer, "result");
 	const json_t *data = json_object_get(error, "data");
 	json_int_t code = show_number(error, "code");
-	const char *text = visit_text(error, "message");
+	const char *text = show_chars(error, "message");
 
 	if (error == NULL)
-		text = visit_text(json_array_get(json_object_get(result, "content"), 0), "text");
+		text = show_chars(json_array_get(json_object_get(result, "content"), 0), "text");
 	if (error != NULL || json_is_true(json_object_get(result, "isError")))
 		asked->error = *text != '\0' ? text : "an error without a text";
 	if (show_has(answer, "method"))
@@ -150,15 +144,15 @@ tell_event(struct visit *visit, json_t *event)
 	each_of (row, rows)
 		if (show_is(event, "why", row->why)) {
 			clear_line(visit);
-			ctl_tell(CTL_YES, "%s%s%s%s", row->before, visit_text(event, row->key),
-			    row->between, visit_text(event, row->last));
+			ctl_tell(CTL_YES, "%s%s%s%s", row->before, show_chars(event, row->key),
+			    row->between, show_chars(event, row->last));
 		}
 }
 
 static void
 hear_event(struct visit *visit, json_t *event)
 {
-	const char *step = visit_text(event, "step"), *why = visit_text(event, "why");
+	const char *step = show_chars(event, "step"), *why = show_chars(event, "why");
 	const char *how = show_has(event, "signal") ? "signal" : "status";
 	json_t *first;
 	char word[64];
@@ -249,7 +243,7 @@ hear_message(struct visit *visit, json_t *message)
 				asked->report = json_incref(json_object_get(message, "params"));
 			}
 	} else if (visit->out.len < UNWRITTEN_MAX) {
-		count_ask(visit, visit_text(message, "method"));
+		count_ask(visit, show_chars(message, "method"));
 		/*
 		 * In a flood of requests only those are answered whose answers canceld takes at
 		 * once.

@@ -170,6 +170,12 @@ show_string(const json_t *object, const char *key)
 	return show_text(json_object_get(object, key));
 }
 
+const char *
+show_chars(const json_t *object, const char *key)
+{
+	return show_string(object, key).ptr;
+}
+
 json_t *
 show_dump(json_t *value)
 {

@@ -160,7 +160,7 @@ note_end(const struct target *target, json_t *decision)
 	if (show_is(decision, "why", "RESTARTING"))
 		json_array_clear(target->ends);
 	else if (show_is(decision, "why", "REPLAY_FAILED RESTART_REFUSED SERVER_EXITED") ||
-	    text_begins(show_string(decision, "doing").ptr, "start "))
+	    text_begins(show_chars(decision, "doing"), "start "))
 		json_array_append(target->ends, decision);
 }
 

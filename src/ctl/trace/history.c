@@ -325,8 +325,8 @@ trace_reason(const json_t *event)
 			    show_number(event, number->key), number->behind);
 	/* What canceld itself failed at. */
 	if (show_has(event, "doing"))
-		return json_sprintf("cannot %s%s%s", show_string(event, "doing").ptr,
-		    show_has(event, "reason") ? ": " : "", show_string(event, "reason").ptr);
+		return json_sprintf("cannot %s%s%s", show_chars(event, "doing"),
+		    show_has(event, "reason") ? ": " : "", show_chars(event, "reason"));
 	return json_incref(json_object_get(event, "reason"));
 }
 
@@ -526,7 +526,7 @@ tell_none(struct choice *choice)
 	choice->trace.since = 0;
 	trace_read_history(trace_hear, &choice->trace, false);
 	show_each (session, choice->trace.sessions)
-		nearest_offer(&nearest, show_string(session, "server").ptr);
+		nearest_offer(&nearest, show_chars(session, "server"));
 	return ctl_no("the history has nothing of that%s",
 	    span_is(nearest.typed, nearest.name) ? "" : nearest.told);
 }

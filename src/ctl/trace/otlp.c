@@ -91,8 +91,7 @@ static json_t *
 attributes_of_call(const json_t *session, const json_t *call)
 {
 	json_t *outcome = json_object_get(call, "outcome");
-	const char *method = show_string(call, "method").ptr,
-		   *how = show_string(call, "outcome").ptr;
+	const char *method = show_chars(call, "method"), *how = show_chars(call, "outcome");
 	struct span dialect = show_string(session, "dialect");
 	bool mcp = dialect.len == 0 || span_is(dialect, "mcp"), failed = trace_failed(call);
 	bool tool = text_is(method, "tools/call");

@@ -78,7 +78,7 @@ trace_perfetto(const struct trace *trace)
 		place.process = i + 1;
 		place.thread = THREAD_SESSION;
 		add_name(&place, "process_name",
-		    json_sprintf("%s[%lld]", show_string(session, "server").ptr,
+		    json_sprintf("%s[%lld]", show_chars(session, "server"),
 			show_number(session, "pid")));
 		add_name(&place, "thread_name", json_string("session"));
 		add_instants(&place, session);

@@ -11,14 +11,13 @@ tool_of(json_t *tools, const json_t *session, const json_t *call)
 {
 	json_auto_t *key = json_pack("[O*, O*, O*]", json_object_get(session, "server"),
 	    json_object_get(call, "method"), json_object_get(call, "name"));
-	const char *name = show_string(call, "name").ptr;
+	const char *name = show_chars(call, "name");
 	char *text = json_dumps(key, 0);
 	json_t *tool = json_object_get(tools, text);
 
 	if (tool == NULL) {
 		tool = json_pack("{s:o, s:i, s:i, s:i, s:[]}", "title",
-		    json_sprintf(*name != '\0' ? "%s %s" : "%s", show_string(call, "method").ptr,
-			name),
+		    json_sprintf(*name != '\0' ? "%s %s" : "%s", show_chars(call, "method"), name),
 		    "count", 0, "failed", 0, "at_once", 0, "times");
 		show_take(tool, session, "server");
 		show_take(tool, call, "method name");

@@ -64,7 +64,7 @@ fill_in(const char *word, const char *text)
 			buf_append(&filled, span_at(text, len));
 			continue;
 		}
-		name = doc_copy(span_at(text + len, strcspn(text + len, "}")));
+		name = doc_copy(span_until(span_of(text + len), "}"));
 		len += strlen(name) + 1;
 		otherwise = strstr(name, ":-");
 		if (otherwise != NULL)
