@@ -35,7 +35,9 @@ bool units_read_number(struct span text, bool bytes, size_t least, size_t most, 
 /* What a mistyped or shortened name was most likely meant to be. */
 enum { NEAREST_TOLD = 256 };
 struct nearest {
-	struct span typed; /* the caller sets it, and no other member */
+	/* The caller sets these two, and no other member. */
+	struct span typed;
+	bool option; /* the names are told with their "--" */
 	/* the nearest of the names offered, borrowed; NULL: none of them is near */
 	const char *name;
 	size_t distance;

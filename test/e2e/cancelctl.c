@@ -1077,6 +1077,8 @@ static const struct {
 	const char *said;
 } refusals[] = {
 	{ "$C ls --frob", 2, "unknown option '--frob'; see cancelctl ls --help" },
+	{ "$C ls --jsno", 2, "'--jsno': it could be --json; see cancelctl ls --help" },
+	{ "$C ls --json=yes", 2, "'--json=yes': it could be --json; see" },
 	{ "$C ls a b", 2, "'b' is one argument too many" },
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests? give either an ID that cancelctl ls PID shows" },

@@ -35,14 +35,21 @@ ctl_unknown(const char *kind, const struct nearest *nearest, const char *where)
 
 /* What getopt_long refused (it returned `got`), as a line on stderr. */
 static int
-refuse(char *argv[], int got)
+refuse(char *argv[], const struct option *known, int got)
 {
+	const char *word = argv[optind - 1];
+	struct nearest nearest = { .option = true };
+
+	if (got == ':')
+		return ctl_usage("the option '%.60s' needs a value; see cancelctl %s --help", word,
+		    argv[0]);
 	/* A letter in the middle of its word is told alone. */
-	if (got == '?' && optopt != 0 && !text_begins(argv[optind - 1], "--"))
+	if (optopt != 0 && !text_begins(word, "--"))
 		return ctl_usage("unknown option '-%c'; see cancelctl %s --help", optopt, argv[0]);
-	return ctl_usage(got == ':' ? "the option '%.60s' needs a value; see cancelctl %s --help" :
-				      "unknown option '%.60s'; see cancelctl %s --help",
-	    argv[optind - 1], argv[0]);
+	for (nearest.typed = span_until(span_of(word + 2), "="); known->name != NULL; known++)
+		nearest_offer(&nearest, known->name);
+	return ctl_usage("unknown option '%.60s'%s; see cancelctl %s --help", word, nearest.told,
+	    argv[0]);
 }
 
 int
@@ -75,7 +82,7 @@ ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops
 			return CTL_YES;
 		}
 		if (i == count)
-			return refuse(argv, got);
+			return refuse(argv, all, got);
 		if (all[i].has_arg == required_argument)
 			*(const char **)options[i].set = optarg;
 		else

@@ -313,16 +313,12 @@ static const struct column tools_columns[] = {
 json_t *
 trace_reason(const json_t *event)
 {
-	const struct {
-		const char *key, *before, *behind;
-	} numbers[] = { { "open", "",
-			    show_has(event, "method") ? " open, this is the oldest" : " open" },
-		{ "status", "exit status ", "" } };
-
-	each_of (number, numbers)
-		if (show_has(event, number->key))
-			return json_sprintf("%s%lld%s", number->before,
-			    show_number(event, number->key), number->behind);
+	if (show_has(event, "open"))
+		return json_sprintf(show_has(event, "method") ? "%lld open, this is the oldest" :
+								"%lld open",
+		    show_number(event, "open"));
+	if (show_has(event, "status"))
+		return json_sprintf("exit status %lld", show_number(event, "status"));
 	/* What canceld itself failed at. */
 	if (show_has(event, "doing"))
 		return json_sprintf("cannot %s%s%s", show_chars(event, "doing"),

@@ -13,5 +13,5 @@ nearest_offer(struct nearest *nearest, const char *name)
 		return;
 	nearest->distance = far;
 	nearest->name = name;
-	print_into(nearest->told, ": it could be %s", name);
+	print_into(nearest->told, ": it could be %s%s", nearest->option ? "--" : "", name);
 }

@@ -590,20 +590,18 @@ static int
 refuse(struct options *options, int found, const char *argument)
 {
 	const struct options_row *row = find_row(found);
-	struct nearest nearest = { 0 };
+	struct nearest nearest = { .option = true };
 
 	if (row != NULL)
 		return options_refuse(options, "--%s takes no value: '%s'", row->name, argument);
 	if (found != 0)
 		return options_refuse(options, "unknown option -%c; see canceld --help", found);
-	nearest.typed = span_at(argument + 2, strcspn(argument + 2, "="));
+	nearest.typed = span_until(span_of(argument + 2), "=");
 	each_option (other)
 		if (other->name != NULL)
 			nearest_offer(&nearest, other->name);
-	return options_refuse(options,
-	    "unknown or ambiguous option '--%.*s'%s%s; see canceld --help", (int)nearest.typed.len,
-	    nearest.typed.ptr, nearest.name != NULL ? ": it could be --" : "",
-	    nearest.name != NULL ? nearest.name : "");
+	return options_refuse(options, "unknown or ambiguous option '--%.*s'%s; see canceld --help",
+	    (int)nearest.typed.len, nearest.typed.ptr, nearest.told);
 }
 
 static int
