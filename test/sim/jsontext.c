@@ -82,12 +82,32 @@ jsontext_spell(json_t *value, char *out, size_t size)
 	free(text);
 }
 
+/* In whatever way their characters are spelled. */
+static bool
+same_string(const char *a, const char *b)
+{
+	char text[160];
+	json_t *both;
+	bool same;
+
+	if (strchr(a, '\\') == NULL && strchr(b, '\\') == NULL)
+		return strcmp(a, b) == 0;
+	snprintf(text, sizeof(text), "[%s,%s]", a, b);
+	both = jsontext_load(text, strlen(text));
+	same = json_array_size(both) == 2 &&
+	    json_equal(json_array_get(both, 0), json_array_get(both, 1));
+	json_decref(both);
+	return same;
+}
+
 bool
 jsontext_same_id(const char *a, const char *b)
 {
 	static const char digits[] = "-0123456789";
 	double x, y;
 
+	if (a[0] == '"' && b[0] == '"')
+		return same_string(a, b);
 	if (a[0] == '"' || b[0] == '"' || a[0] == '\0' || b[0] == '\0')
 		return strcmp(a, b) == 0;
 	if (a[strspn(a, digits)] == '\0' &&

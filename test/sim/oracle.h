@@ -107,6 +107,7 @@ struct ask { /* one request */
 	 * of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET
 	 */
 	int target;
+	char named[64];     /* ... as it spells the id */
 	bool open;          /* ... a session was open then */
 	bool ours;          /* canceld answers it, and it does not pass ... */
 	bool too_long;      /* ... as it is longer than --max-message ... */

@@ -56,8 +56,8 @@ void
 oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *text, size_t len)
 {
 	const struct ask *target = target_of(oracle, ack);
-	const char *name = target == NULL ? "\"never-asked\"" : target->id;
-	char head[160], outcome[160];
+	const char *name = ack->named;
+	char head[224], outcome[160];
 	size_t n;
 
 	ack->answered = true;

@@ -86,11 +86,12 @@ write_error(struct world *world, int from, int number, bool cancelled)
 {
 	static const char *const codes[][3] = { { "-32000", "-3.2e4", "-32000.0" },
 		{ "-32601", "-32601.0", "-3.2601e4" }, { "-32800", "-328e2", "-32800.0" } };
+	char spelled[64];
 	bool declines =
 	    !cancelled && from == CLIENT && !world->in_batch && chance_percent(&world->chance, 50);
 	int sent = peer_says(world, from, KIND_RESPONSE, number,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%s,\"message\":\"no\",\"data\":{\"q\":%d}}}",
-	    world->oracle.asks[number].wire,
+	    peer_spells(world, world->oracle.asks[number].wire, spelled),
 	    codes[cancelled ? 2 : declines][number % 4 < 3 ? 0 : 1 + number / 4 % 2],
 	    peer_next(world));
 
@@ -110,15 +111,17 @@ write_result(struct world *world, int from, int number, bool cancelled)
 					    peer_payload(world);
 	int q = peer_next(world);
 	bool last = chance_percent(&world->chance, 40);
+	char spelled[64];
+	const char *id = peer_spells(world, ask->wire, spelled);
 
 	if (last)
 		peer_says(world, from, KIND_RESPONSE, number,
 		    "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}", q, load,
-		    more, ask->wire);
+		    more, id);
 	else
 		peer_says(world, from, KIND_RESPONSE, number,
-		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", ask->wire,
-		    q, more, load);
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", id, q, more,
+		    load);
 	world->oracle.sent[q].last = last;
 	if (ask->deed->traits & OPENS)
 		snprintf(world->oracle.sent[q].session, sizeof(world->oracle.sent[q].session), "%s",
@@ -275,6 +278,7 @@ peer_reports(struct world *world)
 	int number = peer_some_ask(world, CLIENT);
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	const char *token;
+	char spelled[64];
 
 	if (number < 0 || protocol->progress == NULL || !oracle_is_at_work(&world->oracle, ask))
 		return;
@@ -285,6 +289,6 @@ peer_reports(struct world *world)
 		return;
 	peer_says(world, SERVER, KIND_PROGRESS, number,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s,\"q\":%d,%s}}",
-	    protocol->progress, protocol->progress_key, token, peer_next(world),
-	    report(world, ask));
+	    protocol->progress, protocol->progress_key, peer_spells(world, token, spelled),
+	    peer_next(world), report(world, ask));
 }

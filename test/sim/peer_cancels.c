@@ -21,7 +21,7 @@ write_cancel(struct world *world, int from, enum kind kind, int ask, const char 
 {
 	enum spelling spelling = some_spelling(world, from);
 	bool reason = chance_percent(&world->chance, 30);
-	char why[32] = "";
+	char why[32] = "", spelled[64];
 	int q = peer_next(world), sent;
 
 	/* Where the protocol has no cancel this is a notice like any other. */
@@ -31,8 +31,8 @@ write_cancel(struct world *world, int from, enum kind kind, int ask, const char 
 		snprintf(why, sizeof(why), "\"no \\\"more\\\" %d\"", q);
 	sent = peer_says(world, from, kind, kind == KIND_NOTICE ? -1 : ask,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s,\"q\":%d}}",
-	    protocol_cancels[spelling], protocol_keys[spelling], id, reason ? ",\"reason\":" : "",
-	    why, q);
+	    protocol_cancels[spelling], protocol_keys[spelling], peer_spells(world, id, spelled),
+	    reason ? ",\"reason\":" : "", why, q);
 	world->oracle.sent[sent].spelling = spelling;
 	snprintf(world->oracle.sent[sent].reason, sizeof(why), "%s", why);
 }
@@ -139,9 +139,11 @@ ask_canceld(struct world *world, int target)
 	oracle->asks[ask].ours = true;
 	oracle->asks[ask].target = target;
 	oracle->asks[ask].sent = peer_next(world);
+	peer_spells(world, target < 0 ? "\"never-asked\"" : oracle->asks[target].id,
+	    oracle->asks[ask].named);
 	peer_says(world, CLIENT, KIND_ACKNOWLEDGED, ask,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"$/canceld/cancel\",\"params\":{\"q\":%d,\"id\":%s}}",
-	    id, peer_next(world), target < 0 ? "\"never-asked\"" : oracle->asks[target].id);
+	    id, peer_next(world), oracle->asks[ask].named);
 }
 
 /* $/canceld/cancel, sometimes of a request that never was. */

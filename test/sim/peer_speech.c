@@ -1,4 +1,5 @@
 /* How the peers write their messages, and the junk that they write between them. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,26 @@ int
 peer_next(const struct world *world)
 {
 	return world->oracle.sent_count;
+}
+
+/* Of a long number others may have the same nearest double. */
+enum { NUMBER_LONG = 12 };
+
+const char *
+peer_spells(struct world *world, const char *id, char spelled[64])
+{
+	static const char *const ends[] = { ".0", "e0", "0e-1", ".00E+0" };
+	bool zero = strcmp(id, "0") == 0;
+
+	snprintf(spelled, 64, "%s", id);
+	if (!world->respells || !chance_percent(&world->chance, 40))
+		return spelled;
+	if (id[0] == '"' && isalnum((unsigned char)id[1]))
+		snprintf(spelled, 64, "\"\\u%04x%s", (unsigned)id[1], id + 2);
+	else if (id[strspn(id, "-0123456789")] == '\0' && strlen(id) < NUMBER_LONG)
+		snprintf(spelled, 64, "%s%s", id,
+		    ends[chance_below(&world->chance, 4) & (zero ? 1U : 3U)]);
+	return spelled;
 }
 
 bool

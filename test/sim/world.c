@@ -710,6 +710,7 @@ init(struct world *world)
 	choose_mirrored(world);
 	world->persons = world->seed % 5 == 2;
 	world->sets = world->seed % 7 == 3;
+	world->respells = world->seed % 6 == 1;
 	world->strays = world->seed % 11 < 3;
 	world->insists = world->restarts && oracle->reopens != NULL && !oracle->stateless &&
 	    world->seed / 12 % 4 != 0;

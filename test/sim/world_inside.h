@@ -56,6 +56,7 @@ struct world {
 	bool asks_in_batches; /* ... with requests in them */
 	bool persons;         /* a person uses cancelctl */
 	bool sets;            /* ... and sets deadlines */
+	bool respells;        /* ids and tokens are spelled otherwise in what names a request */
 	bool strays;    /* what answers nothing yet, cancels again, and modes that agents choose */
 	bool insists;   /* ACP: the client goes on with its sessions while none is opened again */
 	bool insisting; /* ... now */
@@ -102,6 +103,8 @@ void peer_reads(struct world *world, int to, const char *text, size_t len);
 /* peer_speech.c: returns the message's number. */
 int peer_says(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* An id or token of the other side's, in some worlds spelled otherwise: 1.0, "\u0061". */
+const char *peer_spells(struct world *world, const char *id, char spelled[64]);
 /* The number that the next message will have. */
 int peer_next(const struct world *world);
 /* Padding that makes some messages large, and some hard to read. */
