@@ -121,8 +121,12 @@ struct restart {       /* the caller sets the first two members */
 	msec_t *times;
 	size_t count; /* restarts so far */
 	msec_t wait;  /* before the last restart ... */
-	msec_t last;  /* ... and when that was counted */
-	int row;      /* restarts since the last server that was of use */
+	/*
+	 * ... and when that was counted; the caller sets it to the present time if the server that
+	 * has failed was of no use, however long it ran
+	 */
+	msec_t last;
+	int row; /* restarts since the last server that was of use */
 };
 
 /*

@@ -12,8 +12,7 @@ restart_after(struct restart *restart, bool served, msec_t now)
 		(restart->most == 0 ||
 		    now - restart->times[restart->count % restart->most] < restart->within)))
 		return MSEC_NEVER;
-	if (restart->times == NULL)
-		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));
+	mem_room(restart->times, restart->most);
 	restart->wait = earlier(restart->row == 0 ? 0 : TIME_RESTART_WAIT << (restart->row - 1),
 	    TIME_RESTART_MOST);
 	restart->row++;

@@ -288,6 +288,9 @@ plan_successor(struct life *life)
 		return false;
 	if (obstacle == NULL)
 		obstacle = starter_obstacle();
+	/* canceld has ended it, as it did not accept the session, say, however long it ran. */
+	if (life->server->refusal.len > 0)
+		life->restart.last = life->now;
 	if (life->server->dismissed)
 		life->restart.wait = life->restart.row = 0;
 	else if (obstacle == NULL &&
