@@ -219,7 +219,8 @@ static const struct {
 		" 2>/dev/null",
 	    123, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":5,\"message\":\"bad\"}}\n" },
 	{ LOOSE ANSWER("5") C "t" SHOWS, 123, "cancelctl: t: the result is no object\n" },
-	{ C "crash status=3" DEMO, 123, "the server has exited with status 3" },
+	{ C "crash status=3" DEMO, 123,
+	    "the server has exited with status 3, and is not started again as -r was not given\n" },
 	{ C "echo -- sh -c 'echo no config >&2; exit 4'", 123,
 	    "the server has exited with status 4: no config" },
 	{ C "sleep ms=60000 -- -t tools/call:sleep=200ms $DEMO_SERVER", 124,
@@ -267,7 +268,7 @@ static const struct {
 	    1, "0\n" },
 	/* The demo's own end, also while it reads nothing. */
 	{ C "block -- $DEMO_SERVER --life 1", 123,
-	    "status 1: demo-server: ends itself, as it has received nothing" },
+	    "status 1, and is not started again as -r was not given: demo-server: ends itself, as it has received nothing" },
 };
 
 TESTS(the_call_prints_and_has_a_status, 0, COUNT(scripts))

@@ -156,7 +156,7 @@ void
 name_of_command(char *const command[], char name[NAME_SIZE])
 {
 	size_t named = find_named(command);
-	struct span program = span_head(span_of(command[0]), strcspn(command[0], BEHIND_PROGRAM));
+	struct span program = span_until(span_of(command[0]), BEHIND_PROGRAM);
 	struct span shown = named > 0 ? name_operand(command[named]) : base_of(program);
 
 	snprintf(name, NAME_SIZE, "%.*s", shown.len > 0 ? (int)shown.len : 1,

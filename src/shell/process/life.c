@@ -284,8 +284,11 @@ plan_successor(struct life *life)
 {
 	const char *obstacle = session_cannot_restart(life->session);
 
-	if (!wants_successor(life))
+	if (!wants_successor(life)) {
+		session_explain(life->session,
+		    hint_of_exit(life) != NULL ? "-r was not given" : NULL);
 		return false;
+	}
 	if (obstacle == NULL)
 		obstacle = starter_obstacle();
 	/* canceld has ended it, as it did not accept the session, say, however long it ran. */
