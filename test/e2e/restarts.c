@@ -92,7 +92,7 @@ TESTS(an_idle_server_that_exits_in_order_comes_back_with_the_next_request, 0, ER
 	struct run *run = run_era((enum era)_i, "-r1", "sh:\"$DEMO_SERVER\"; exit 0");
 
 	for (size_t i = 1; i <= 3; i++) {
-		char id[8];
+		char id[16];
 
 		kill(process_child(run->pid, "demo-server"), SIGTERM);
 		run_until(run, count_of(run->error.data, exited) == i, "it did not exit %zu times",
@@ -198,7 +198,7 @@ TESTS(what_no_server_has_read_goes_to_the_next_one, 0, 8)
 	bool killed = _i & 1, drained = _i & 2, together = _i & 4;
 	struct run *run = run_session(options[_i / 2],
 	    killed ? "sh:" ONE_CALL "e=sle; exec ${e}ep 50" : "sh:" ONE_CALL);
-	char id[8], calls[CALLS * 128] = "";
+	char id[16], calls[CALLS * 128] = "";
 	size_t len = 0;
 
 	/*
@@ -239,7 +239,7 @@ TESTS(what_is_asked_as_the_server_goes_is_sent_to_the_next_one, 0, 2)
 	int calls = killed ? 4 : 12;
 	struct run *run = run_session("-vv -r100",
 	    killed ? "sh:" ONE_CALL "e=sle; exec ${e}ep 50" : "sh:" ONE_CALL);
-	char id[8];
+	char id[16];
 
 	for (int i = 0; i < calls; i++) {
 		snprintf(id, sizeof(id), "%d", 2 + i);
