@@ -220,7 +220,7 @@ static const struct {
 	    123, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":5,\"message\":\"bad\"}}\n" },
 	{ LOOSE ANSWER("5") C "t" SHOWS, 123, "cancelctl: t: the result is no object\n" },
 	{ C "crash status=3" DEMO, 123,
-	    "the server has exited with status 3, and is not started again as -r was not given\n" },
+	    "the server has exited with status 3, and is not started again as -r was not given: demo-server: crash" },
 	{ C "echo -- sh -c 'echo no config >&2; exit 4'", 123,
 	    "the server has exited with status 4: no config" },
 	{ C "sleep ms=60000 -- -t tools/call:sleep=200ms $DEMO_SERVER", 124,
