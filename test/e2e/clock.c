@@ -111,18 +111,19 @@ TESTS(time_in_which_the_machine_stood_still_is_none, 0, 3)
 	"exit 4; fi; : >$f; exec $DEMO_SERVER"
 
 /*
- * Whatever -r allows, also if the last one answers nothing for minutes. Its clock goes on while it
- * waits, as a byte from the client shows it.
+ * Whatever -r allows, also if the last one answers nothing for minutes; but not before it is asked
+ * something. Its clock goes on while it waits, as a byte from the client shows it.
  */
-TESTS(a_server_that_ends_after_each_handshake_is_given_up, 0, 2)
+TESTS(a_server_that_ends_after_each_handshake_is_given_up, 0, 3)
 {
-	static const char *const commands[] = { ENDS("21"), ENDS("20") };
+	static const char *const commands[] = { ENDS("21"), ENDS("20"), ENDS("22") };
 	struct run *run = run_shifted("-v -r1000/1m", commands[_i]);
 
 	if (run == NULL)
 		return;
 	kill(process_child(run->pid, "demo-server"), SIGKILL);
-	run_call(run, "2", "echo", "{}");
+	if (_i < 2)
+		run_call(run, "2", "echo", "{}");
 	for (size_t i = 1; i <= 20; i++) {
 		run_until(run, count_of(run->error.data, " RESTARTING count=") == i,
 		    "it was not started %zu times", i);
@@ -140,6 +141,10 @@ TESTS(a_server_that_ends_after_each_handshake_is_given_up, 0, 2)
 			run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
 		}
 		run_expect_logged(run, "REPLAY_FAILED");
+	} else if (_i == 2) {
+		run_expect_logged(run,
+		    "SERVER_EXITED status=4 hint=\"it is started again with the next request\"");
+		run_call(run, "2", "echo", "{}");
 	}
 	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
 	if (_i == 0)

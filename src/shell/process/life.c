@@ -291,7 +291,7 @@ plan_successor(struct life *life)
 	}
 	if (obstacle == NULL)
 		obstacle = starter_obstacle();
-	/* canceld has ended it, as it did not accept the session, say, however long it ran. */
+	/* What canceld had to end was of no use, however long it ran. */
 	if (life->server->refusal.len > 0)
 		life->restart.last = life->now;
 	if (life->server->dismissed)
@@ -419,14 +419,17 @@ exited_in_order(const struct life *life)
 
 /*
  * Whether the next server has to start only when it is asked something: with -r after an exit in
- * order, and where the first one ended on server/discover. The client has not told it to end.
+ * order, or after LIMIT_UNSERVED servers of which nobody asked anything; and where the first one
+ * ended on server/discover. The client has not told it to end.
  */
 static bool
 may_rest(const struct life *life)
 {
+	bool unasked = life->restart.row == LIMIT_UNSERVED && !session_asks(life->session);
+
 	return needs_server(life) && !life->server->closed &&
 	    (session_ended_on_probe(life->session) ||
-		(exited_in_order(life) && is_replaceable(life)));
+		((exited_in_order(life) || unasked) && is_replaceable(life)));
 }
 
 static void
