@@ -349,6 +349,9 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		oracle->untracked[ask->by] = true;
 		return;
 	}
+	ask->ends_task = ask->of_task > 0 &&
+	    (oracle->asks[ask->of_task - 1].task_state == TASK_RUNS ||
+		oracle->asks[ask->of_task - 1].task_state == TASK_UNSURE);
 	if (ask->by == CLIENT)
 		oracle_wants_place(oracle, ask);
 	if (ask->by == SERVER && oracle->answered != NULL &&
@@ -393,6 +396,20 @@ oracle_opened(struct oracle *oracle)
 	oracle->declared[SERVER] = oracle->declares[SERVER];
 }
 
+/* The answer makes a request a task, or ends the one whose result it is. */
+static void
+end_task_of(struct oracle *oracle, const struct sent *sent, struct ask *ask)
+{
+	bool sure = !sent->bad && !sent->salvaged && sent->batch < 0,
+	     awaited = ask->decided == 0 && ask->cancelled == 0 && !oracle->client_left;
+	struct ask *task = ask->ends_task ? &oracle->asks[ask->of_task - 1] : NULL;
+
+	if (ask->task && sent->grants && awaited)
+		ask->task_state = sure ? TASK_RUNS : TASK_UNSURE;
+	if (task != NULL && task->task_state != TASK_ENDED)
+		task->task_state = sure && awaited ? TASK_ENDED : TASK_UNSURE;
+}
+
 void
 oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
@@ -430,6 +447,7 @@ oracle_heard_response(struct oracle *oracle, struct sent *sent, struct ask *ask)
 	    sent->grants && strstr(sent->arrives, "\"stopReason\"") == NULL;
 	ask->made_task = ask->task && sent->grants &&
 	    (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
+	end_task_of(oracle, sent, ask);
 	if (sent->grants && ask->deed->traits & CLOSES)
 		end_turns(oracle, ask->session);
 	if (sent->grants && ask->decided == 0)
@@ -442,6 +460,8 @@ static void
 heard_progress(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
 	if (!oracle_lives(oracle, ask) || ask->expired != 0 || sent->from == ask->by) {
+		sent->due = ask->task_state == TASK_RUNS && ask->token[0] != '\0';
+		sent->vain = ask->task_state == TASK_UNSURE;
 		oracle_beat_heard_late(oracle, ask);
 		return;
 	}
@@ -571,6 +591,8 @@ oracle_heard(struct oracle *oracle, int number)
 		sent->due = true;
 		if (sent->begins)
 			oracle_heard_beginning(oracle, sent, ask);
+		if (sent->ends)
+			ask->task_state = TASK_ENDED;
 		break;
 	case KIND_BATCH:
 		break;
@@ -619,19 +641,21 @@ expired(struct oracle *oracle, struct ask *ask)
 
 /*
  * The server works on it, canceld can read what it writes, and its time has passed without a pause
- * since; nor has a person just shortened it.
+ * since; nor has a person just shortened it. What opens the session, and a stream, live by more
+ * than is known here.
  */
 static bool
 has_idled(const struct oracle *oracle, const struct ask *ask)
 {
 	const int64_t pauses[] = { oracle->paused_at, oracle->stalled_at, oracle->unread,
 		oracle->slept, ask->arrived_at };
-	int64_t since = ask->active;
+	int64_t since = ask->active > ask->perhaps ? ask->active : ask->perhaps;
 
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++)
 		since = pauses[i] > since ? pauses[i] : since;
-	return ask->idle != INT64_MAX && ask->wire[0] != '\0' && !oracle->paused &&
-	    !oracle->stalled && oracle->now - since > ask->idle && oracle->now > ask->changed_at;
+	return !(ask->deed->traits & (HANDSHAKE | DISCOVERY | STREAM)) && ask->idle != INT64_MAX &&
+	    ask->wire[0] != '\0' && !oracle->paused && !oracle->stalled &&
+	    oracle->now - since > ask->idle && oracle->now > ask->changed_at;
 }
 
 /* Nothing extends the cap, nor stops it. */

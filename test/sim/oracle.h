@@ -58,6 +58,7 @@ struct sent { /* one message that a peer has written */
 	bool of_turn;  /* ... that has a meaning only within a turn */
 	int mode;      /* ... or that the session has this mode now; 0: not */
 	bool begins;   /* the first notice of a stream */
+	bool ends;     /* the notice that a task has ended */
 	bool differs;  /* ... whose version differs from that of the first server */
 	bool again;    /* to be sent to another server too: no order is checked */
 	bool ahead;    /* heard during the replay: no order is checked either */
@@ -76,7 +77,10 @@ struct sent { /* one message that a peer has written */
 	int first;         /* of a batch: its first element; else -1 */
 	int told;          /* how often canceld's log says what became of it ... */
 	bool told_dropped; /* ... that it does not pass */
-	/* a cancel that passes, and is dropped elsewhere; an answer to what was forgotten */
+	/*
+	 * a cancel that passes, and is dropped elsewhere; an answer to what was forgotten; progress
+	 * of a task that may have ended
+	 */
 	bool vain;
 	int unclean; /* what --clean-text has to replace in it ... */
 	int cleaned; /* ... and what canceld's log says that it did; 0: nothing */
@@ -103,6 +107,10 @@ struct ask { /* one request */
 	bool task;      /* ... and may, as its receiver declared that */
 	bool made_task; /* ... and did: that was heard after it was given up */
 	int task_cancels;
+	/* it became a task that its requester waits for: not, it runs, who knows, it has ended */
+	enum { TASK_NONE, TASK_RUNS, TASK_UNSURE, TASK_ENDED } task_state;
+	int of_task; /* the number of such a one, from 1, whose result it asks for; 0: none ... */
+	bool ends_task; /* ... and that ran when canceld heard so */
 	/*
 	 * of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET
 	 */
@@ -123,6 +131,7 @@ struct ask { /* one request */
 	int64_t changed_at;    /* when a person last changed them; 0: nobody has */
 	int64_t asked;         /* when canceld heard it */
 	int64_t active;        /* the last sign of life that canceld heard */
+	int64_t perhaps;       /* ... or that may have been taken for one */
 	int64_t since;         /* when its deadlines began */
 	bool waits;            /* they have not, as the server may still be starting */
 	bool at_work;          /* ... or the server had surely started when canceld heard it */

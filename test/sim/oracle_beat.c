@@ -50,9 +50,12 @@ oracle_beat_heard_late(struct oracle *oracle, const struct ask *late)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		ask->beat.unsure |= ask->by == CLIENT && ask->token[0] != '\0' &&
+		if (ask->by == CLIENT && ask->token[0] != '\0' &&
 		    (jsontext_same_text(ask->token, late->token) ||
-			jsontext_same_text(ask->token, late->wire_token));
+			jsontext_same_text(ask->token, late->wire_token))) {
+			ask->beat.unsure = true;
+			ask->perhaps = oracle->now;
+		}
 }
 
 void

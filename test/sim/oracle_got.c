@@ -211,7 +211,8 @@ token_in_use(const struct oracle *oracle, const struct ask *old)
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask != old && ask->by == old->by && !ask->answered && ask->token[0] != '\0' &&
+		if (ask != old && ask->by == old->by && ask->token[0] != '\0' &&
+		    (!ask->answered || ask->task_state != TASK_NONE) &&
 		    jsontext_same_text(ask->token, old->token))
 			return true;
 	return false;
@@ -265,6 +266,8 @@ is_late(const struct oracle *oracle, const struct sent *sent, const struct ask *
 
 	if (!oracle->protocol->strict_tokens)
 		return answered && ask->reply_begun == 0 && !oracle_may_be_forgotten(oracle, ask);
+	if (sent->due || sent->vain)
+		return false;
 	return (ask->answered || (ask->cancelled != 0 && ask->cancelled < sent->begun)) &&
 	    !token_in_use(oracle, ask);
 }

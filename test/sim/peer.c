@@ -86,6 +86,8 @@ client_acts(struct world *world, unsigned what)
 	if (world->oracle.rule_count > 0 && peer_is_open(world) &&
 	    world->oracle.max_message > PEER_LARGE && chance_below(&world->chance, 300) == 0)
 		peer_floods(world);
+	if (world->ends_tasks && chance_percent(&world->chance, 10))
+		peer_asks_for_result(world);
 	if (world->strays && chance_percent(&world->chance, 8))
 		peer_asks_canceld_again(world);
 	if (world->persons && chance_percent(&world->chance, 1))
@@ -119,6 +121,10 @@ server_acts(struct world *world, unsigned what)
 		peer_begins_stream(world);
 	if (world->goes_on && chance_percent(&world->chance, 40))
 		peer_goes_on_with_stream(world);
+	if (world->ends_tasks && chance_percent(&world->chance, 40))
+		peer_makes_task(world);
+	if (world->ends_tasks && chance_percent(&world->chance, 40))
+		peer_goes_on_with_task(world);
 	if (world->errs && chance_percent(&world->chance, 10))
 		peer_errs(world, SERVER);
 	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4) &&

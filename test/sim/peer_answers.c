@@ -157,6 +157,24 @@ peer_answers(struct world *world, int from)
 	}
 }
 
+void
+peer_makes_task(struct world *world)
+{
+	const struct oracle *oracle = &world->oracle;
+	int number = oracle->ask_count, sent;
+
+	while (--number >= 0 &&
+	    !(oracle->asks[number].task && !oracle->asks[number].written &&
+		oracle->asks[number].cancelled == 0 &&
+		oracle_is_at_work(oracle, &oracle->asks[number])))
+		;
+	if (number < 0)
+		return;
+	world->oracle.asks[number].written = true;
+	sent = write_result(world, SERVER, number, false);
+	world->oracle.sent[sent].grants = !world->oracle.sent[sent].bad;
+}
+
 /* An answer that shares its line with text, or that is malformed. */
 void
 peer_answers_badly(struct world *world)

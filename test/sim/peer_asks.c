@@ -83,8 +83,8 @@ static void
 mcp_meta(struct world *world, struct ask *ask, char *meta, size_t size)
 {
 	const char *modern = "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"";
-	bool token = !(ask->deed->traits & FINAL) && !ask->asks_task && strlen(ask->id) < 12 &&
-	    chance_percent(&world->chance, 50);
+	bool token = !(ask->deed->traits & FINAL) && (!ask->asks_task || world->ends_tasks) &&
+	    strlen(ask->id) < 12 && chance_percent(&world->chance, 50);
 
 	if (token)
 		snprintf(ask->token, sizeof(ask->token), "%s", ask->id);
@@ -170,6 +170,9 @@ choose_tool(struct world *world, struct ask *ask, char *more, size_t size)
 	snprintf(more + used, size - used, ",\"name\":%s", ask->name);
 }
 
+/* The request for the result of a task. */
+static const struct deed task_result = { "tasks/result", EXEMPT, NULL };
+
 static void
 client_asks(struct world *world, const struct deed *deed)
 {
@@ -200,12 +203,16 @@ client_asks(struct world *world, const struct deed *deed)
 		lsp_tokens(world, ask, more, sizeof(more));
 	if (oracle->protocol == &protocols[MCP]) {
 		ask->asks_task = !(deed->traits & (FINAL | SETTING | UNSETTING | STREAM)) &&
-		    (oracle->initialized || !oracle->handshake) &&
-		    chance_percent(&world->chance, 6);
+		    (oracle->initialized || !oracle->handshake) && deed != &task_result &&
+		    chance_percent(&world->chance, world->ends_tasks ? 40 : 6);
 		ask->task = ask->asks_task && oracle->tasks && oracle->handshake &&
 		    !oracle->modern && strcmp(deed->method, "tools/call") == 0;
 		if (ask->asks_task)
 			snprintf(more, sizeof(more), ",\"task\":{}");
+		if (deed == &task_result) {
+			ask->of_task = 1 + world->about_task;
+			snprintf(more, sizeof(more), ",\"taskId\":\"t%d\"", world->about_task);
+		}
 		if (oracle->rule_count > 0 && strcmp(deed->method, "tools/call") == 0)
 			choose_tool(world, ask, more, sizeof(more));
 		mcp_meta(world, ask, meta, sizeof(meta));
@@ -281,7 +288,29 @@ peer_client_asks(struct world *world)
 		client_asks(world,
 		    world->goes_on && chance_percent(&world->chance, 40) ?
 			stream_deed(world) :
+			world->ends_tasks && chance_percent(&world->chance, 40) ?
+			&world->oracle.protocol->client[1] :
 			some_deed(world, world->oracle.protocol->client, 1));
+}
+
+int
+peer_some_task(struct world *world)
+{
+	const struct oracle *oracle = &world->oracle;
+	int number = oracle->ask_count;
+
+	while (--number >= 0 &&
+	    (oracle->asks[number].task_state == TASK_NONE || chance_percent(&world->chance, 40)))
+		;
+	return number;
+}
+
+void
+peer_asks_for_result(struct world *world)
+{
+	world->about_task = peer_some_task(world);
+	if (world->about_task >= 0 && world->oracle.asks[world->about_task].answered)
+		client_asks(world, &task_result);
 }
 
 void

@@ -134,3 +134,29 @@ peer_goes_on_with_stream(struct world *world)
 		    "{\"io.modelcontextprotocol/subscriptionId\":%s},\"q\":%d}}",
 		    world->oracle.asks[number].wire, peer_next(world));
 }
+
+/* MCP 2025-11-25 basic/utilities/tasks. */
+void
+peer_goes_on_with_task(struct world *world)
+{
+	static const char *const states[] = { "completed", "failed", "cancelled", "working",
+		"input_required" };
+	unsigned state = chance_below(&world->chance, 5);
+	int number = peer_some_task(world), sent;
+	const struct ask *task = &world->oracle.asks[number < 0 ? 0 : number];
+	char spelled[64];
+
+	if (number < 0 || !oracle_is_at_work(&world->oracle, task))
+		return;
+	if (task->wire_token[0] != '\0' && chance_percent(&world->chance, 60)) {
+		peer_says(world, SERVER, KIND_PROGRESS, number,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"q\":%d,\"progress\":%d}}",
+		    peer_spells(world, task->wire_token, spelled), peer_next(world),
+		    peer_next(world));
+		return;
+	}
+	sent = peer_says(world, SERVER, KIND_NOTICE, number,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks/status\",\"params\":{\"taskId\":\"t%d\",\"status\":\"%s\",\"q\":%d}}",
+	    number, states[state], peer_next(world));
+	world->oracle.sent[sent].ends = state < 3;
+}

@@ -667,6 +667,22 @@ choose_mirrored(struct world *world)
 }
 
 static void
+choose_tasks(struct world *world)
+{
+	struct chance *chance = &world->chance;
+	struct oracle *oracle = &world->oracle;
+
+	world->ends_tasks = oracle->protocol == &protocols[MCP] && !world->restarts &&
+	    world->seed % 3 == 1; /* not drawn */
+	if (world->ends_tasks) {
+		oracle->handshake = true;
+		oracle->modern = false;
+	}
+	oracle->tasks = (!world->restarts && chance_percent(chance, 50)) || world->ends_tasks;
+	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
+}
+
+static void
 init(struct world *world)
 {
 	struct session_config config = { .policy = &world->policy };
@@ -701,8 +717,7 @@ init(struct world *world)
 	choose_restarts(world, &config);
 	if (is_parallel(world))
 		choose_parallel(world);
-	oracle->tasks = !world->restarts && chance_percent(chance, 50);
-	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
+	choose_tasks(world);
 	/* Not drawn either. */
 	world->errs = world->seed / 12 % 4 == 1;
 	world->goes_on = oracle->protocol == &protocols[MCP] && world->seed / 12 % 4 == 2;

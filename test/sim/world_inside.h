@@ -57,6 +57,8 @@ struct world {
 	bool persons;         /* a person uses cancelctl */
 	bool sets;            /* ... and sets deadlines */
 	bool respells;        /* ids and tokens are spelled otherwise in what names a request */
+	bool ends_tasks;      /* the server tells how tasks go on and end, also twice */
+	int about_task;       /* ... the one whose result is asked for now */
 	bool strays;    /* what answers nothing yet, cancels again, and modes that agents choose */
 	bool insists;   /* ACP: the client goes on with its sessions while none is opened again */
 	bool insisting; /* ... now */
@@ -118,6 +120,9 @@ void peer_writes_notice(struct world *world, int from);
 void peer_repeats_history(struct world *world);
 /* ACP: the agent chooses another mode than the client has set. */
 void peer_changes_mode(struct world *world);
+/* MCP: a request becomes a task; progress of a task, its status or its end, also once more. */
+void peer_makes_task(struct world *world);
+void peer_goes_on_with_task(struct world *world);
 /* Whether the other side has heard a message of the client's, so that both know the framing. */
 bool peer_is_open(const struct world *world);
 
@@ -132,6 +137,10 @@ void peer_begins(struct world *world);
 /* Sends the notification after the handshake; false: not now. */
 bool peer_opens(struct world *world);
 void peer_client_asks(struct world *world);
+/* MCP: the client asks for the result of a task, which may have ended. */
+void peer_asks_for_result(struct world *world);
+/* A task of the client's that runs, or has run; -1: none. */
+int peer_some_task(struct world *world);
 /* LSP, BSP: it tells the server to end. */
 void peer_exits(struct world *world);
 /* ACP: a prompt in a session that is open, as far as the client knows; or it opens one. */
