@@ -120,10 +120,10 @@ struct restart {       /* the caller sets the first two members */
 	/* when the last restarts were counted: a ring of `most`, which the caller frees */
 	msec_t *times;
 	size_t count; /* restarts so far */
-	msec_t wait;  /* before the last restart ... */
+	msec_t wait;  /* before the last restart */
 	/*
-	 * ... and when that was counted; the caller sets it to the present time if the server that
-	 * has failed was of no use, however long it ran
+	 * When the last restart was counted; the caller sets it to the present time when a server
+	 * has started, and when one has failed that was of no use, however long it ran.
 	 */
 	msec_t last;
 	int row; /* restarts since the last server that was of use */

@@ -350,6 +350,7 @@ report_start(struct life *life)
 	BUF_AUTO command = { 0 };
 	bool again = life->server->life == SERVER_AWAY;
 
+	life->restart.last = life->now;
 	command_append(&command, life->options->command);
 	log_event(life->log, WHY_STARTED, log_number("process", life->child.pid),
 	    log_text("command", buf_span(&command)),
@@ -425,7 +426,8 @@ exited_in_order(const struct life *life)
 static bool
 may_rest(const struct life *life)
 {
-	bool unasked = life->restart.row == LIMIT_UNSERVED && !session_asks(life->session);
+	bool unasked = life->restart.row == LIMIT_UNSERVED && !life->server->dismissed &&
+	    !session_asks(life->session);
 
 	return needs_server(life) && !life->server->closed &&
 	    (session_ended_on_probe(life->session) ||
