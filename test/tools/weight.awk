@@ -133,7 +133,7 @@ start && /^\}/ {
 END {
 	format = "%-13s %7s %18s %9s %6s %5s %5s %8s %9s"
 	printf format "\n", "", "lines", "tokens", "functions", "median", "90 %", "most", "blank %", "comment %"
-	print_row("core, shell", "core, shell", 129225)
+	print_row("core, shell", "core, shell", 129230)
 	print_row("in core", "  core")
 	print_row("in shell", "  shell")
 	print_row("in system", "  system")

@@ -546,7 +546,8 @@ system_copy_attributes(const char *from, int to)
 		     at += (ssize_t)strlen(scratch->names + at) + 1) {
 			const char *name = scratch->names + at;
 
-			if (!span_is_any(span_of(name), "security.ima security.evm") &&
+			if (!span_is_any(span_at(name, strlen(name)),
+				"security.ima security.evm") &&
 			    copy_one(from, to, name, scratch) < 0 && errno != ENOTSUP)
 				result = -1;
 		}
