@@ -72,8 +72,8 @@ struct lane_message {
 	const char *texts;
 	bool bound; /* meaningful to the current reader only: see lane_lose_reader */
 	/*
-	 * set to what lane->taken was, once its first byte is written; may be NULL; it has to stay
-	 * until then, or until the message is taken out of the queue
+	 * Where the position of its first byte in lane->taken is noted once that is written; NULL:
+	 * nobody asks. It has to stay until then, or until the message is taken out of the queue.
 	 */
 	uint64_t *taken_at;
 };

@@ -69,7 +69,7 @@ enum {
 	LIMIT_QUOTED = 1 << 20,
 
 	LIMIT_RESTARTS = 5,
-	LIMIT_UNSERVED = 20, /* restarts in a row of a server that answers nothing: two minutes */
+	LIMIT_UNSERVED = 20, /* restarts in a row without an answer; they wait for 2 minutes */
 	LIMIT_PATIENCES = 3,
 
 	TIME_IDLE = 5 * 60 * 1000,

@@ -93,7 +93,7 @@ struct place { /* of a request that has it, or waits for it */
 };
 
 struct copy {             /* pass.c: of a request's message, to be sent later or once more */
-	uint64_t start;   /* in lane->taken, once its first byte was written: where that stands */
+	uint64_t start;   /* of its first byte in lane->taken, once that is written */
 	struct span text; /* its bytes stand behind this struct */
 };
 

@@ -113,7 +113,10 @@ requests_expire(struct session *session, enum side side)
 		recovery_expect_heed(&session->probe, request);
 }
 
-/* What has waited until the session is open, or its era is settled, goes on. */
+/*
+ * What has waited until the session is open, or its era is settled, goes on. Not inlined: it is
+ * rare, and its caller is a part of every turn.
+ */
 static __attribute__((noinline)) void
 end_waits(struct session *session, bool open, bool settled)
 {
