@@ -232,7 +232,7 @@ hint_of_exit(const struct life *life)
 		return life->server->probed ?
 		    "it ended on server/discover, and is started again with the next request; --legacy spares that" :
 		    "it is started again with the next request";
-	/* Behind the order of a person, -r is not named until the next server accepts requests. */
+	/* Not after a person's restart either, until the next server accepts requests. */
 	return life->options->restarts > 0 || life->server->refusal.len > 0 ||
 		life->options->session.dry_run || !needs_server(life) ||
 		session_cannot_restart(life->session) != NULL ?
